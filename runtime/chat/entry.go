@@ -1,0 +1,140 @@
+package chat
+
+import "time"
+
+// Authority says what an entry counts for in a turn.
+type Authority string
+
+const (
+	// Instruction may be acted on: an addressed message of the turn's actor,
+	// in the turn that took it in.
+	Instruction Authority = "instruction"
+	// Context is evidence only.
+	Context Authority = "context"
+)
+
+// Provenance is the authority and author of one entry. The runtime writes it;
+// it is never parsed out of text.
+type Provenance struct {
+	Authority Authority `json:"authority"`
+	// Author is nil where nobody is known to have written the entry.
+	Author *Actor `json:"author,omitempty"`
+}
+
+// Origin says how an entry came into its turn.
+type Origin string
+
+const (
+	Request    Origin = "request"
+	Steer      Origin = "steer"
+	Thread     Origin = "thread"
+	History    Origin = "history"
+	Quoted     Origin = "quoted"
+	FileOrigin Origin = "file"
+	CallOrigin Origin = "tool_call"
+	Result     Origin = "tool_result"
+	Answer     Origin = "answer"
+	Summary    Origin = "summary"
+	Consent    Origin = "consent"
+	// Memory is recalled text; it is foreign text like any other.
+	Memory Origin = "memory"
+)
+
+// Role is the side of the exchange with the model on which an entry stands.
+type Role string
+
+const (
+	UserRole      Role = "user"
+	AssistantRole Role = "assistant"
+	ToolRole      Role = "tool"
+)
+
+// Entry is one item of a transcript. It is stored once, as it was in its own
+// turn.
+type Entry struct {
+	// ID is "TURN.POSITION" or "TURN.POSITION.PIECE"; it is derived from the
+	// place in the turn's log and not stored.
+	ID         string      `json:"-"`
+	Turn       TurnID      `json:"turn,omitempty"`
+	Role       Role        `json:"role"`
+	Origin     Origin      `json:"origin"`
+	Text       string      `json:"text,omitempty"`
+	Provenance *Provenance `json:"provenance,omitempty"`
+	// Private entries are for their turn's actor alone.
+	Private bool `json:"private,omitempty"`
+	// Posted: the text stands (or will stand) in Slack. Text beside tool
+	// calls is kept and not posted.
+	Posted  bool       `json:"posted,omitempty"`
+	Message *MessageID `json:"message,omitempty"`
+	// Name is the author's display name when it was known: for showing only.
+	Name string    `json:"name,omitempty"`
+	Time time.Time `json:"time,omitzero"`
+	File *File     `json:"file,omitempty"`
+	// Calls are the tool calls of an assistant entry.
+	Calls []ToolCall `json:"calls,omitempty"`
+	// CallID and Tool name the call that a tool result answers.
+	CallID string `json:"call_id,omitempty"`
+	Tool   string `json:"tool,omitempty"`
+	// Tokens is what the model call behind an assistant entry used, prompt and
+	// completion together.
+	Tokens int `json:"tokens,omitempty"`
+}
+
+// ToolCall is one call that the model asked for.
+type ToolCall struct {
+	ID        string `json:"id"`
+	Tool      string `json:"tool"`
+	Arguments string `json:"arguments"` // as the model wrote them; unchecked JSON
+}
+
+// Authority is the entry's authority; without provenance it is Context.
+func (e Entry) Authority() Authority {
+	if e.Provenance != nil && e.Provenance.Authority == Instruction && e.Provenance.Author != nil {
+		return Instruction
+	}
+	return Context
+}
+
+// Author is who wrote the entry; the zero Actor when nobody is known.
+func (e Entry) Author() Actor {
+	if e.Provenance == nil || e.Provenance.Author == nil {
+		return Actor{}
+	}
+	return *e.Provenance.Author
+}
+
+// Shown is the entry as it stands in another turn: history, and context.
+func (e Entry) Shown() Entry {
+	author := e.Author()
+	e.Origin = History
+	e.Provenance = &Provenance{Authority: Context}
+	if !author.IsZero() {
+		e.Provenance.Author = &author
+	}
+	return e
+}
+
+// Entries is what a message becomes in a turn: one entry of the given
+// authority for the text that its author typed, and one context entry for each
+// piece that he did not type.
+func (m Message) Entries(turn TurnID, authority Authority, origin Origin) []Entry {
+	id, author := m.ID, m.Author
+	base := Entry{Turn: turn, Role: UserRole, Message: &id, Time: m.ID.TS.Time()}
+	var entries []Entry
+	if m.Text != "" || len(m.Attached) == 0 {
+		e := base
+		e.Origin, e.Text, e.Name = origin, m.Text, m.Name
+		e.Provenance = &Provenance{Authority: authority}
+		if !author.IsZero() {
+			e.Provenance.Author = &author
+		}
+		entries = append(entries, e)
+	}
+	for _, a := range m.Attached {
+		e := base
+		e.Origin, e.Text, e.File = a.Origin, a.Text, a.File
+		e.Provenance = &Provenance{Authority: Context, Author: a.Author}
+		entries = append(entries, e)
+	}
+	return entries
+}

@@ -1,0 +1,25 @@
+package chat
+
+// Destination is where a part of a reply is posted: a thread of a channel, or
+// a person's DM.
+type Destination struct {
+	Channel ChannelID `json:"channel,omitempty"`
+	Thread  TS        `json:"thread,omitempty"`
+	// DM is the person whose DM is meant, when Channel is empty.
+	DM UserID `json:"dm,omitempty"`
+}
+
+// Part is one post in the outbox.
+type Part struct {
+	// ID is "TURN/N"; it is carried in the message's metadata.
+	ID   string      `json:"id"`
+	Turn TurnID      `json:"turn"`
+	To   Destination `json:"to"`
+	// Markdown is CommonMark as the model or our own code wrote it, already
+	// cut so that one post can hold it. It is disarmed when it is rendered.
+	Markdown string `json:"markdown"`
+	// Mentions are the people whose mention in Markdown may ping.
+	Mentions []UserID `json:"mentions,omitempty"`
+	// Visibility of the conversation when the part was written.
+	Visibility Visibility `json:"visibility,omitempty"`
+}

@@ -1,0 +1,102 @@
+package mailbox
+
+import (
+	"time"
+
+	"reeve/runtime/chat"
+)
+
+// Put is one message on its way into the mailbox.
+type Put struct {
+	Message chat.Message
+	// Row is the message's disposition in every state.
+	Row chat.Row
+	// Turn is the id of the turn that the message starts, if it starts one.
+	Turn chat.TurnID
+	// Setup is kept with a turn that the message starts: what is fixed at its
+	// first claim, such as its tool list. Opaque.
+	Setup []byte
+	// Claim: this process has room to run a turn.
+	Claim bool
+}
+
+// PutResult is what became of a message.
+type PutResult struct {
+	Disposition chat.Disposition
+	// First is the disposition of the first delivery, of a Duplicate.
+	First chat.Disposition
+	Turn  chat.TurnID
+	// Runs is the actor of the running turn, if one runs.
+	Runs chat.Actor
+	// Withdrawn are the waiting messages that a stop took back.
+	Withdrawn []chat.MessageID
+	// Claimed is a turn that this process has to run now.
+	Claimed *Claimed
+	// Known: the conversation is one of ours.
+	Known bool
+}
+
+// Claimed is a turn under a lease of this process.
+type Claimed struct {
+	Conversation chat.Conversation
+	Turn         chat.TurnID
+	Actor        chat.Actor
+	Token        Token
+	// Attempt counts the claims without progress since the last commit; the
+	// first is 1.
+	Attempt int
+	// Fresh: nothing but the turn's messages stands in its log.
+	Fresh bool
+	// Log is the turn's log so far.
+	Log []Item
+	// Setup is what was kept when the turn was first claimed.
+	Setup []byte
+	// History is the number of the last closing before the first claim.
+	History int64
+	// Ran is how long earlier runs of the turn ran.
+	Ran time.Duration
+	// Stop is set when the turn is being stopped.
+	Stop *Stop
+	// Commits numbers the last commit; the next one is one more.
+	Commits int64
+	// Start is the local time at which the claim was sent: the lease may be
+	// trusted from there for the TTL less the margin.
+	Start time.Time
+}
+
+// Token fences a run: a counter and a random nonce, compared for equality.
+type Token string
+
+// Stop says who stopped a turn, and with which message, click or reaction.
+type Stop struct {
+	By chat.Actor
+	TS chat.TS
+}
+
+// Taken says how a message was taken into a log.
+type Taken string
+
+const (
+	TakenRequest Taken = "request"
+	TakenSteer   Taken = "steer"         // the turn's actor's own
+	TakenContext Taken = "steer_context" // another author's
+	Struck       Taken = "struck"        // taken back by the closing step
+	EntryItem    Taken = "entry"         // not a message: an entry as Go wrote it
+)
+
+// Item is one item of a turn's log. The script writes Taken, Go the body.
+type Item struct {
+	Taken Taken
+	Body  []byte
+}
+
+// SendLease is the right of one process to post a conversation's parts.
+type SendLease struct {
+	Conversation chat.Conversation
+	Token        Token
+	// Start is the local time at which the lease was asked for.
+	Start time.Time
+	// Look: an earlier sender may have posted the first part of each
+	// destination; look into the thread before posting it.
+	Look bool
+}
