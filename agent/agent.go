@@ -6,7 +6,6 @@ package agent
 
 import (
 	"context"
-	"encoding/json"
 
 	"reeve/plugins"
 	"reeve/runtime/chat"
@@ -20,6 +19,8 @@ type Turn struct {
 	Actor        chat.Actor
 	// ActorName is the actor's display name, for showing only.
 	ActorName string
+	// Zone is the actor's IANA time zone; empty when unknown.
+	Zone string
 	// Bot is the bot's own user id, so that the prompt can say "you".
 	Bot chat.UserID
 	// Before are the entries that stand before the turn's own: history and
@@ -33,6 +34,9 @@ type Turn struct {
 	// Tokens and Steps are what earlier runs of this turn have spent.
 	Tokens int
 	Steps  int
+	// Offered are the names of the tools that were fixed at the turn's first
+	// claim; nil offers every tool there is.
+	Offered []string
 }
 
 // Log is where the loop writes. Each method is one durable step under the
@@ -71,11 +75,7 @@ type Message struct {
 }
 
 // ToolSpec offers one tool to the model.
-type ToolSpec struct {
-	Name        string
-	Description string
-	Parameters  json.RawMessage // JSON schema
-}
+type ToolSpec = plugins.Spec
 
 // Request is one request to a model.
 type Request struct {
@@ -131,8 +131,9 @@ func (f *Failure) Unwrap() error { return f.Cause }
 
 // Tools is the gate in front of every tool.
 type Tools interface {
-	// Offered are the tools of this turn, fixed at its first claim.
-	Offered(turn Turn) []ToolSpec
+	// Offered are the tools of this run's turn, in a fixed order: those of
+	// run.Offered, or all when it is nil.
+	Offered(run plugins.Run) []ToolSpec
 	// Call answers one call. It never fails: whatever goes wrong is a result
 	// that the model can read.
 	Call(ctx context.Context, run plugins.Run, call chat.ToolCall) plugins.Result

@@ -59,6 +59,26 @@ type Run struct {
 	Visibility   chat.Visibility
 	// Actor is whom the run acts for; it is the principal of every call.
 	Actor chat.Actor
+	// Zone is the actor's IANA time zone; empty when unknown.
+	Zone string
+	// Key names this call for good: the same call, run again after a crash,
+	// has the same key.
+	Key string
+	// Calls is how many calls the turn had asked for before this one.
+	Calls int
+	// Offered are the names of the tools that are offered to the turn; nil
+	// means all.
+	Offered []string
+}
+
+// Spec is a tool as it is offered to the model.
+type Spec struct {
+	Name        string
+	Description string
+	Parameters  json.RawMessage // JSON schema
+	// Effect is for the loop, which must not repeat every call after a crash;
+	// the model does not see it.
+	Effect Effect
 }
 
 // Result is what a tool gives back to the model.
