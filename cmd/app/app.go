@@ -1,0 +1,193 @@
+// Package app is Reeve as a command: settings, subcommands and wiring. A
+// distribution with other plugins is a main of a dozen lines that calls Main
+// with its own list.
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"reeve/plugins"
+)
+
+// Exit codes. Only check ends with ExitUnreachable: run waits for what it
+// cannot reach.
+const (
+	ExitOK            = 0
+	ExitError         = 1
+	ExitUsage         = 2
+	ExitConfiguration = 3 // wrong credentials too
+	ExitUnreachable   = 4
+)
+
+// Options are what another main, or a test, can change and an operator cannot.
+// A zero value stands for the shipped one.
+type Options struct {
+	// Version is printed by the version command; empty: what the build knows.
+	Version        string
+	Stdout, Stderr io.Writer
+	// Environ is read in place of the process's own, as NAME=VALUE.
+	Environ []string
+	// Dotenv is the file whose variables are read first; empty: ".env".
+	Dotenv string
+
+	// LeaseTTL is how long a run's lease lasts, and LeaseMargin how much
+	// earlier its holder stops to trust it. RenewEvery is the pause between
+	// renewals.
+	LeaseTTL, LeaseMargin, RenewEvery time.Duration
+	// SendTTL is how long the sender of a conversation holds its lease.
+	SendTTL time.Duration
+	// RetryEvery is the first pause before something unreachable is tried
+	// again; the pause doubles up to thirty times that.
+	RetryEvery time.Duration
+	// SweepEvery is the pause between sweeps over what leases do not find.
+	SweepEvery time.Duration
+}
+
+func (o Options) withDefaults() Options {
+	if o.Stdout == nil {
+		o.Stdout = os.Stdout
+	}
+	if o.Stderr == nil {
+		o.Stderr = os.Stderr
+	}
+	if o.Environ == nil {
+		o.Environ = os.Environ()
+	}
+	if o.Dotenv == "" {
+		o.Dotenv = ".env"
+	}
+	for interval, shipped := range map[*time.Duration]time.Duration{
+		&o.LeaseTTL:    10 * time.Second,
+		&o.LeaseMargin: 2 * time.Second,
+		&o.RenewEvery:  3 * time.Second,
+		&o.SendTTL:     10 * time.Second,
+		&o.RetryEvery:  time.Second,
+		&o.SweepEvery:  time.Minute,
+	} {
+		if *interval == 0 {
+			*interval = shipped
+		}
+	}
+	return o
+}
+
+// commands is the command line.
+type commands struct {
+	Run        runCommand        `cmd:"" help:"Work for a Slack workspace until SIGTERM."`
+	Playground playgroundCommand `cmd:"" help:"Try the bot in the browser, without an account or a key."`
+	Check      checkCommand      `cmd:"" help:"Test settings, tokens, Redis and model, and say how to mend what is wrong."`
+	Manifest   manifestCommand   `cmd:"" help:"Print the manifest from which Slack makes the app."`
+	Version    versionCommand    `cmd:"" help:"Print the version."`
+}
+
+// process is what a command gets to work with.
+type process struct {
+	ctx     context.Context
+	plugins []plugins.Plugin
+	options Options
+	// secrets are those of the settings, once they are read.
+	secrets []string
+}
+
+// Main runs one command and returns the exit code. compiled are the plugins
+// that this binary can use.
+func Main(args []string, compiled []plugins.Plugin, options Options) int {
+	options = options.withDefaults()
+	stop := func() {}
+	p := &process{plugins: compiled, options: options}
+	p.ctx, stop = signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	// The second signal ends the process at once.
+	defer context.AfterFunc(p.ctx, stop)()
+
+	command, code, done := parseArgs(args, options)
+	if done {
+		return code
+	}
+	err := command.Run(p)
+	if err == nil {
+		return ExitOK
+	}
+	var silent checkError
+	if !errors.As(err, &silent) {
+		stderr := redactedWriter{options.Stderr, newRedactor(p.secrets...)}
+		var config *ConfigError
+		if errors.As(err, &config) {
+			for _, problem := range config.Problems {
+				_, _ = fmt.Fprintf(stderr, "reeve: %s\n", problem)
+			}
+		} else {
+			_, _ = fmt.Fprintf(stderr, "reeve: %v\n", err)
+		}
+	}
+	return exitCode(err)
+}
+
+// parseArgs reads the command line; done says that nothing is left to do.
+func parseArgs(args []string, options Options) (command *kong.Context, code int, done bool) {
+	// kong ends the process after it has printed help: here the panic does.
+	type exit int
+	defer func() {
+		if e, ok := recover().(exit); ok {
+			command, code, done = nil, int(e), true
+		}
+	}()
+	parser, err := kong.New(&commands{},
+		kong.Name("reeve"),
+		kong.Description("A Slack agent that acts for one person at a time. It is configured by environment variables; docs/configuration.md lists them."),
+		kong.Writers(options.Stdout, options.Stderr),
+		kong.Exit(func(code int) { panic(exit(code)) }),
+	)
+	if err != nil {
+		panic(err) // the struct above is wrong
+	}
+	command, err = parser.Parse(args)
+	if err != nil {
+		_, _ = fmt.Fprintf(options.Stderr, "reeve: %v\nTry: reeve --help\n", err)
+		return nil, ExitUsage, true
+	}
+	return command, 0, false
+}
+
+// usageError is a command line that parses and makes no sense.
+type usageError string
+
+func (e usageError) Error() string { return string(e) }
+
+func exitCode(err error) int {
+	var config *ConfigError
+	var usage usageError
+	var check checkError
+	switch {
+	case err == nil:
+		return ExitOK
+	case errors.As(err, &config):
+		return ExitConfiguration
+	case errors.As(err, &usage):
+		return ExitUsage
+	case errors.As(err, &check):
+		return int(check)
+	default:
+		return ExitError
+	}
+}
+
+// settings reads .env and the environment.
+func (p *process) settings() (Settings, error) {
+	variables, err := environment(p.options.Environ, p.options.Dotenv)
+	if err != nil {
+		return Settings{}, &ConfigError{[]string{err.Error()}}
+	}
+	settings, err := ParseSettings(variables)
+	p.secrets = settings.secrets()
+	return settings, err
+}
