@@ -1,40 +1,15 @@
 package mailbox
 
 import (
+	"errors"
 	"time"
 
 	"reeve/runtime/chat"
 )
 
-// Put is one message on its way into the mailbox.
-type Put struct {
-	Message chat.Message
-	// Row is the message's disposition in every state.
-	Row chat.Row
-	// Turn is the id of the turn that the message starts, if it starts one.
-	Turn chat.TurnID
-	// Setup is kept with a turn that the message starts: what is fixed at its
-	// first claim, such as its tool list. Opaque.
-	Setup []byte
-	// Claim: this process has room to run a turn.
-	Claim bool
-}
-
-// PutResult is what became of a message.
-type PutResult struct {
-	Disposition chat.Disposition
-	// First is the disposition of the first delivery, of a Duplicate.
-	First chat.Disposition
-	Turn  chat.TurnID
-	// Runs is the actor of the running turn, if one runs.
-	Runs chat.Actor
-	// Withdrawn are the waiting messages that a stop took back.
-	Withdrawn []chat.MessageID
-	// Claimed is a turn that this process has to run now.
-	Claimed *Claimed
-	// Known: the conversation is one of ours.
-	Known bool
-}
+// ErrStale says that a write came under a token that is no longer the turn's:
+// another worker has it, or it has ended.
+var ErrStale = errors.New("the lease is not ours any more")
 
 // Claimed is a turn under a lease of this process.
 type Claimed struct {
@@ -42,8 +17,7 @@ type Claimed struct {
 	Turn         chat.TurnID
 	Actor        chat.Actor
 	Token        Token
-	// Attempt counts the claims without progress since the last commit; the
-	// first is 1.
+	// Attempt counts the claims since the last commit; the first is 1.
 	Attempt int
 	// Fresh: nothing but the turn's messages stands in its log.
 	Fresh bool
@@ -88,6 +62,12 @@ const (
 type Item struct {
 	Taken Taken
 	Body  []byte
+}
+
+// Unchecked is an unread message whose author's account is not known yet.
+type Unchecked struct {
+	TS     chat.TS
+	Author chat.Actor
 }
 
 // SendLease is the right of one process to post a conversation's parts.

@@ -1,0 +1,12 @@
+-- handover: the holder gives a turn up at a boundary; any replica may go on at
+-- once, and no attempt is counted. KEYS: the turn, the index.
+-- ARGV: 2 conversation, 3 turn, 4 token
+-- Returns {1}, or {0} when the token is stale.
+local c, turn = ARGV[2], ARGV[3]
+if not holds(turn, ARGV[4]) then return {0} end
+local now = now_ms()
+local t = redis.call('HMGET', turn_key(turn), 'ran', 'claimed')
+redis.call('HSET', turn_key(turn), 'until', now, 'handed', 1, 'ran', tonumber(t[1]) + now - tonumber(t[2]))
+redis.call('ZADD', INDEX, now, 't|' .. c .. '|' .. turn)
+redis.call('PUBLISH', CHANNELS .. 'work', c)
+return {1}

@@ -1,0 +1,122 @@
+package mailbox
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"reeve/runtime/chat"
+)
+
+// DueKind says what is due in a conversation.
+type DueKind string
+
+const (
+	DueTurn  DueKind = "t" // a turn's lease ends
+	DueQueue DueKind = "q" // messages wait and no turn runs
+	DueSend  DueKind = "s" // a sender's lease ends
+)
+
+// Due is one item of the index: what is to be looked at, and in how long.
+type Due struct {
+	Kind         DueKind
+	Conversation chat.Conversation
+	Turn         chat.TurnID // of a DueTurn
+	In           time.Duration
+}
+
+// duePerShard bounds what one look at the index brings.
+const duePerShard = 64
+
+// Due reads the earliest items of the index of every shard, in one round trip,
+// by the store's clock. Nothing that is created later can be due earlier than
+// one TTL from now, but work that is offered, which is published.
+func (b *Box) Due(ctx context.Context) ([]Due, error) {
+	ctx, cancel := context.WithTimeout(ctx, b.opts.CallTimeout)
+	defer cancel()
+	var clock *redis.TimeCmd
+	cmds := make([]*redis.ZSliceCmd, shards)
+	_, err := b.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
+		clock = p.Time(ctx)
+		for n := range shards {
+			cmds[n] = p.ZRangeWithScores(ctx, b.keys.shard(n)+"leases", 0, duePerShard-1)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the index: %w", err)
+	}
+	now := clock.Val().UnixMilli()
+	var due []Due
+	for _, cmd := range cmds {
+		for _, z := range cmd.Val() {
+			member, _ := z.Member.(string)
+			if d, ok := parseDue(member); ok {
+				d.In = time.Duration(int64(z.Score)-now) * time.Millisecond
+				due = append(due, d)
+			}
+		}
+	}
+	return due, nil
+}
+
+func parseDue(member string) (Due, bool) {
+	f := strings.Split(member, "|")
+	if len(f) < 2 {
+		return Due{}, false
+	}
+	c, ok := chat.ParseConversation(f[1])
+	d := Due{Kind: DueKind(f[0]), Conversation: c}
+	if len(f) > 2 {
+		d.Turn = chat.TurnID(f[2])
+	}
+	return d, ok
+}
+
+// Signal is what a process is told by others, through pub/sub. It may be lost.
+type Signal struct {
+	// Stop or Steer names a turn of ours that was stopped or steered.
+	Stop, Steer chat.TurnID
+	// Work: messages wait in a conversation for a process with room.
+	Work *chat.Conversation
+}
+
+// Signals calls f for each signal until ctx ends. It reconnects on its own; a
+// gap loses signals, which renewals and the index make good.
+func (b *Box) Signals(ctx context.Context, f func(Signal)) error {
+	sub := b.rdb.Subscribe(ctx, b.keys.ownerChannel(b.owner), b.keys.workChannel())
+	defer sub.Close()
+	messages := sub.Channel()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case m, ok := <-messages:
+			if !ok {
+				return ctx.Err()
+			}
+			if s, ok := b.parseSignal(m.Channel, m.Payload); ok {
+				f(s)
+			}
+		}
+	}
+}
+
+func (b *Box) parseSignal(channel, payload string) (Signal, bool) {
+	if channel == b.keys.workChannel() {
+		c, ok := chat.ParseConversation(payload)
+		return Signal{Work: &c}, ok
+	}
+	what, turn, ok := strings.Cut(payload, " ")
+	switch {
+	case !ok:
+	case what == "stop":
+		return Signal{Stop: chat.TurnID(turn)}, true
+	case what == "steer":
+		return Signal{Steer: chat.TurnID(turn)}, true
+	}
+	return Signal{}, false
+}

@@ -1,0 +1,259 @@
+package mailbox
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/redis/go-redis/v9"
+)
+
+// Options are what the store needs to know. Zero durations and numbers mean
+// the shipped values.
+type Options struct {
+	// URL is redis://, rediss://, redis+sentinel://h1,h2/master or
+	// redis+cluster://h1,h2. Empty: an embedded store in memory, which lives
+	// and dies with this process.
+	URL string
+	// Prefix begins every key; "reeve" by default.
+	Prefix string
+	// LeaseTTL is how long a lease holds without a renewal; 10 s by default.
+	LeaseTTL time.Duration
+	// LeaseMargin is how long before its end a holder stops trusting it; 2 s.
+	LeaseMargin time.Duration
+	// CallTimeout bounds one call with its retries; 2 s.
+	CallTimeout time.Duration
+	// MaxWaiting caps a conversation's waiting messages; 50.
+	MaxWaiting int
+	// MaxWaitingAuthor caps one author's of them; 10.
+	MaxWaitingAuthor int
+	// MaxUnread caps the unread messages for one's own open turn; 50.
+	MaxUnread int
+}
+
+// messageKeyLife is how long a message is known: longer than any retry of
+// Slack's comes.
+const messageKeyLife = 8 * 24 * time.Hour
+
+func (o Options) filled() Options {
+	def := func(d *time.Duration, v time.Duration) {
+		if *d == 0 {
+			*d = v
+		}
+	}
+	num := func(n *int, v int) {
+		if *n == 0 {
+			*n = v
+		}
+	}
+	if o.Prefix == "" {
+		o.Prefix = "reeve"
+	}
+	def(&o.LeaseTTL, 10*time.Second)
+	def(&o.LeaseMargin, 2*time.Second)
+	def(&o.CallTimeout, 2*time.Second)
+	num(&o.MaxWaiting, 50)
+	num(&o.MaxWaitingAuthor, 10)
+	num(&o.MaxUnread, 50)
+	return o
+}
+
+// Box is the mailbox: every durable step of a conversation goes through it. It
+// is safe for concurrent use.
+type Box struct {
+	opts    Options
+	keys    keys
+	rdb     redis.UniversalClient
+	scripts *scripts
+	owner   string
+	trips   atomic.Int64
+	embed   *miniredis.Miniredis
+	stop    context.CancelFunc
+}
+
+// Open connects to the store, or starts the embedded one. It does not wait for
+// a server that cannot be reached: calls answer with errors until it can.
+func Open(opts Options) (*Box, error) {
+	opts = opts.filled()
+	b := &Box{opts: opts, keys: keys{opts.Prefix}, owner: nonce(), scripts: newScripts(opts.URL != "")}
+	var err error
+	if opts.URL == "" {
+		err = b.openEmbedded()
+	} else {
+		b.rdb, err = connect(opts.URL)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// openEmbedded starts the in-memory store and lets its clock run.
+func (b *Box) openEmbedded() error {
+	m := miniredis.NewMiniRedis()
+	if err := m.StartAddr("127.0.0.1:0"); err != nil {
+		return fmt.Errorf("start the embedded store: %w", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	b.embed, b.stop = m, cancel
+	go expire(ctx, m)
+	b.rdb = redis.NewClient(clientOptions(&redis.Options{Addr: m.Addr()}))
+	return nil
+}
+
+// expire moves the embedded store's key lifetimes on: they follow this, not
+// the clock.
+func expire(ctx context.Context, m *miniredis.Miniredis) {
+	tick := time.NewTicker(time.Minute)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			m.FastForward(time.Minute)
+		}
+	}
+}
+
+// Embedded reports whether the store lives in this process's memory.
+func (b *Box) Embedded() bool { return b.embed != nil }
+
+// Owner names this process in leases.
+func (b *Box) Owner() string { return b.owner }
+
+// LeaseTTL is how long a lease holds without a renewal.
+func (b *Box) LeaseTTL() time.Duration { return b.opts.LeaseTTL }
+
+// Trusted is until when a holder may trust a lease that it asked for at start.
+func (b *Box) Trusted(start time.Time) time.Time {
+	return start.Add(b.opts.LeaseTTL - b.opts.LeaseMargin)
+}
+
+// Trips counts the round trips of scripts so far.
+func (b *Box) Trips() int64 { return b.trips.Load() }
+
+// Ready answers nil when the store can be written.
+func (b *Box) Ready(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, b.opts.CallTimeout)
+	defer cancel()
+	if err := b.rdb.Set(ctx, b.keys.once("ready:"+b.owner), "1", time.Minute).Err(); err != nil {
+		return fmt.Errorf("write to redis: %w", err)
+	}
+	return nil
+}
+
+// Shutdown ends the connections, and the embedded store with all that it holds.
+func (b *Box) Shutdown() error {
+	err := b.rdb.Close()
+	if b.embed != nil {
+		b.stop()
+		b.embed.Close()
+	}
+	return err
+}
+
+// connect builds the client of a URL; nothing is sent yet.
+func connect(raw string) (redis.UniversalClient, error) {
+	switch {
+	case strings.HasPrefix(raw, "redis+cluster://"):
+		h, err := hostList(raw)
+		if err != nil {
+			return nil, err
+		}
+		base := clientOptions(&redis.Options{})
+		return redis.NewClusterClient(&redis.ClusterOptions{
+			Addrs: h.addrs, Username: h.user, Password: h.password,
+			MaxRetries: base.MaxRetries, MaxRedirects: 3, ContextTimeoutEnabled: true,
+			DialTimeout: base.DialTimeout, ReadTimeout: base.ReadTimeout, WriteTimeout: base.WriteTimeout,
+			DisableIdentity: true,
+		}), nil
+	case strings.HasPrefix(raw, "redis+sentinel://"):
+		h, err := hostList(raw)
+		if err != nil {
+			return nil, err
+		}
+		if h.path == "" {
+			return nil, errors.New("redis address: redis+sentinel:// needs the primary's name at its end: redis+sentinel://h1,h2/NAME")
+		}
+		base := clientOptions(&redis.Options{})
+		return redis.NewFailoverClient(&redis.FailoverOptions{
+			MasterName: h.path, SentinelAddrs: h.addrs, Username: h.user, Password: h.password,
+			MaxRetries: base.MaxRetries, ContextTimeoutEnabled: true,
+			DialTimeout: base.DialTimeout, ReadTimeout: base.ReadTimeout, WriteTimeout: base.WriteTimeout,
+			DisableIdentity: true,
+		}), nil
+	default:
+		o, err := redis.ParseURL(raw)
+		if err != nil {
+			return nil, fmt.Errorf("redis address: %w", masked(raw, err))
+		}
+		return redis.NewClient(clientOptions(o)), nil
+	}
+}
+
+// clientOptions are for a client that writes: it never repeats a command on its
+// own, since the default retries can write one push several times.
+func clientOptions(o *redis.Options) *redis.Options {
+	o.MaxRetries = -1
+	o.ContextTimeoutEnabled = true
+	o.DialTimeout = time.Second
+	o.ReadTimeout = 2 * time.Second
+	o.WriteTimeout = 2 * time.Second
+	o.DisableIdentity = true
+	return o
+}
+
+// hosts is an address with several hosts, which net/url does not read.
+type hosts struct {
+	addrs          []string
+	user, password string
+	path           string
+}
+
+// hostList reads redis+KIND://[user:password@]h1,h2/path.
+func hostList(raw string) (hosts, error) {
+	scheme, rest, _ := strings.Cut(raw, "://")
+	var h hosts
+	if at := strings.LastIndex(rest, "@"); at >= 0 {
+		h.user, h.password, _ = strings.Cut(rest[:at], ":")
+		rest = rest[at+1:]
+	}
+	list, path, _ := strings.Cut(rest, "/")
+	h.path = strings.Trim(path, "/")
+	for addr := range strings.SplitSeq(list, ",") {
+		if addr == "" {
+			return hosts{}, errors.New("redis address: an empty host in its list of hosts; it reads " + scheme + "://h1,h2")
+		}
+		if !strings.Contains(addr, ":") {
+			addr += ":" + defaultPort(scheme)
+		}
+		h.addrs = append(h.addrs, addr)
+	}
+	return h, nil
+}
+
+func defaultPort(scheme string) string {
+	if scheme == "redis+sentinel" {
+		return "26379"
+	}
+	return "6379"
+}
+
+// masked keeps an address, which may hold a password, out of an error.
+func masked(raw string, err error) error {
+	return errors.New(strings.ReplaceAll(err.Error(), raw, "(address)"))
+}
+
+// nonce is 16 hex digits that nobody can guess.
+func nonce() string {
+	var raw [8]byte
+	_, _ = rand.Read(raw[:])
+	return hex.EncodeToString(raw[:])
+}

@@ -1,0 +1,26 @@
+-- park: the turn waits for something outside and holds nobody; the next one is
+-- claimed or offered. KEYS: the turn, its log, the conversation, the index.
+-- ARGV: 2 conversation, 3 turn, 4 token, 5 commit number, 6 what it waits for
+--   (opaque), 7 owner, 8 nonce, 9 ttl (ms), 10 next turn id, 11 setup,
+--   12 claims, 13.. entries
+-- Returns {} when the token is stale; {'stopping', by, ts}; {'open', unread
+--   steers} when a steer waits, which is to be read first; or {'parked', next
+--   claim or false}.
+local c, turn, token, n = ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5])
+local by = {owner = ARGV[7], nonce = ARGV[8], ttl = tonumber(ARGV[9]), turn = ARGV[10],
+  setup = ARGV[11], claims = ARGV[12]}
+local now = now_ms()
+local t = redis.call('HMGET', turn_key(turn), 'state', 'token', 'actor', 'stop_by', 'stop_ts', 'ran', 'claimed', 'parked')
+if t[1] == 'parked' and t[8] == token then return {'parked', false} end
+if not holds(turn, token) then return {} end
+if t[5] then return {'stopping', t[4], t[5]} end
+if redis.call('ZCARD', steer_key(turn)) > 0 then return {'open', redis.call('ZCARD', steer_key(turn))} end
+for i = 13, #ARGV do redis.call('RPUSH', log_key(turn), 'entry\n' .. ARGV[i]) end
+carry(turn)
+redis.call('HSET', turn_key(turn), 'state', 'parked', 'parked', token, 'token', '', 'wait', ARGV[6],
+  'commits', n, 'ran', tonumber(t[6]) + now - tonumber(t[7]))
+redis.call('HDEL', turn_key(turn), 'fresh', 'ended')
+redis.call('HSET', conv_key(c), 'p:' .. t[3], turn)
+redis.call('HDEL', conv_key(c), 'run')
+redis.call('ZREM', INDEX, 't|' .. c .. '|' .. turn)
+return {'parked', claim_next(c, by, now)}

@@ -1,0 +1,192 @@
+-- Shared by every script: it stands in front of each of them. Payloads (bodies,
+-- entries, parts, setups) are opaque strings; decisions read hash fields alone.
+-- ARGV[1] is the shard's key prefix; every key below lies in that shard.
+local P = ARGV[1]
+local CHANNELS = string.match(P, '^(.*){') -- pub/sub knows no shards
+local function conv_key(c) return P .. 'conv:' .. c end
+local function wait_key(c) return P .. 'wait:' .. c end
+local function ready_key(c) return P .. 'ready:' .. c end
+local function closed_key(c) return P .. 'closed:' .. c end
+local function thread_key(c) return P .. 'thread:' .. c end
+local function out_key(c) return P .. 'out:' .. c end
+local function turn_key(t) return P .. 'turn:' .. t end
+local function log_key(t) return P .. 'log:' .. t end
+local function steer_key(t) return P .. 'steer:' .. t end
+local function msg_key(team_channel, ts) return P .. 'msg:' .. team_channel .. ':' .. ts end
+local function dm_key(team_channel) return P .. 'dm:' .. team_channel end
+local INDEX = P .. 'leases'
+
+local function now_ms()
+  local t = redis.call('TIME')
+  return t[1] * 1000 + math.floor(t[2] / 1000)
+end
+
+-- A lane's member is 'TS AUTHOR': all ts have one form, so members sort by time.
+local function lane_member(ts, author) return ts .. ' ' .. author end
+local function lane_split(member)
+  local at = string.find(member, ' ', 1, true)
+  return string.sub(member, 1, at - 1), string.sub(member, at + 1)
+end
+
+-- TEAM:CHANNEL of a conversation key TEAM:CHANNEL:ROOT.
+local function place_of(c) return string.match(c, '^([^:]+:[^:]+):') end
+
+-- Work for any replica with room: it stands in the index, due at once.
+local function offer(c, now)
+  redis.call('ZADD', INDEX, now, 'q|' .. c)
+  redis.call('PUBLISH', CHANNELS .. 'work', c)
+end
+
+local function signal(owner, what, turn)
+  redis.call('PUBLISH', CHANNELS .. 'owner:' .. owner, what .. ' ' .. turn)
+end
+
+-- A claimer: {owner, nonce, ttl, turn, setup, claims ('1' when it has room)}.
+local function lease(c, turn, by, now)
+  local fence = redis.call('HINCRBY', conv_key(c), 'fence', 1)
+  local token = fence .. '-' .. by.nonce
+  redis.call('HSET', conv_key(c), 'run', turn)
+  redis.call('HSET', turn_key(turn), 'state', 'running', 'token', token, 'owner', by.owner,
+    'until', now + by.ttl, 'claimed', now, 'progress', 0)
+  redis.call('HDEL', turn_key(turn), 'handed')
+  redis.call('ZADD', INDEX, now + by.ttl, 't|' .. c .. '|' .. turn)
+  return token
+end
+
+-- What a claimer is told of its turn: see Claimed in mailbox.go.
+local function claimed(c, turn)
+  local t = redis.call('HMGET', turn_key(turn), 'actor', 'token', 'attempts', 'setup', 'history',
+    'ran', 'commits', 'stop_by', 'stop_ts', 'fresh')
+  for i = 1, 10 do t[i] = t[i] or '' end
+  return {c, turn, t[1], t[2], t[3], t[4], t[5], t[6], t[7], t[8], t[9], t[10],
+    redis.call('LRANGE', log_key(turn), 0, -1)}
+end
+
+-- The claim that a call with this nonce made before its answer was lost.
+local function claimed_before(c, nonce)
+  local run = redis.call('HGET', conv_key(c), 'run')
+  if not run then return false end
+  local t = redis.call('HMGET', turn_key(run), 'state', 'token')
+  if t[1] ~= 'running' or string.sub(t[2], -#nonce) ~= nonce then return false end
+  return claimed(c, run)
+end
+
+-- Moves one message of a lane into a turn's log, once. The log says how it was
+-- taken; the body stays as Go wrote it.
+local function take(c, turn, ts, taken)
+  local m = msg_key(place_of(c), ts)
+  local body = redis.call('HGET', m, 'body') or ''
+  local n = redis.call('RPUSH', log_key(turn), taken .. '\n' .. body)
+  redis.call('HSET', m, 'state', 'taken', 'turn', turn)
+  return n - 1
+end
+
+-- Starts or resumes the conversation's next turn for the claimer, if none runs:
+-- first those whose wait has ended, then the contiguous batch at the head of
+-- the waiting messages. Without room the conversation is offered to others.
+local function claim_next(c, by, now)
+  if redis.call('HEXISTS', conv_key(c), 'run') == 1 then return false end
+  local waits = redis.call('ZCARD', wait_key(c)) > 0
+  if not waits and redis.call('LLEN', ready_key(c)) == 0 then
+    redis.call('ZREM', INDEX, 'q|' .. c)
+    return false
+  end
+  if by.claims ~= '1' then
+    offer(c, now)
+    return false
+  end
+  redis.call('ZREM', INDEX, 'q|' .. c)
+  local ready = redis.call('LPOP', ready_key(c))
+  if ready then
+    local actor = redis.call('HGET', turn_key(ready), 'actor')
+    redis.call('HDEL', conv_key(c), 'p:' .. actor)
+    redis.call('HSET', turn_key(ready), 'attempts', 1)
+    lease(c, ready, by, now)
+    return claimed(c, ready)
+  end
+  local batch, author = {}, nil
+  for _, member in ipairs(redis.call('ZRANGE', wait_key(c), 0, -1)) do
+    local ts, a = lane_split(member)
+    if author and a ~= author then break end
+    author = a
+    batch[#batch + 1] = {ts, member}
+  end
+  local parked = redis.call('HGET', conv_key(c), 'p:' .. author)
+  for _, b in ipairs(batch) do redis.call('ZREM', wait_key(c), b[2]) end
+  if parked then
+    for _, b in ipairs(batch) do
+      redis.call('ZADD', steer_key(parked), 0, b[2])
+      redis.call('HSET', msg_key(place_of(c), b[1]), 'state', 'steer', 'turn', parked)
+    end
+    return claim_next(c, by, now)
+  end
+  redis.call('HSET', turn_key(by.turn), 'v', 1, 'conv', c, 'actor', author, 'first', batch[1][1],
+    'attempts', 1, 'commits', 0, 'ran', 0, 'born', now, 'setup', by.setup, 'fresh', 1,
+    'history', redis.call('HGET', conv_key(c), 'closings') or 0)
+  for _, b in ipairs(batch) do take(c, by.turn, b[1], 'request') end
+  lease(c, by.turn, by, now)
+  return claimed(c, by.turn)
+end
+
+-- Whether a write under this token is still allowed: the turn runs, and no
+-- other claim has taken the token over.
+local function holds(turn, token)
+  local t = redis.call('HMGET', turn_key(turn), 'state', 'token')
+  return t[1] == 'running' and t[2] == token
+end
+
+-- Queues parts ('ID\nPAYLOAD') and takes the sender's lease for this process
+-- when it is free. Returns the sender's token ('' when another holds it) and
+-- whether an earlier sender may have posted already.
+local function queue_parts(c, parts, by, now)
+  if #parts == 0 then return {'', 0} end
+  local had = redis.call('LLEN', out_key(c))
+  for _, part in ipairs(parts) do redis.call('RPUSH', out_key(c), part) end
+  local s = redis.call('HMGET', conv_key(c), 's_until')
+  if s[1] and tonumber(s[1]) > now then return {'', 0} end
+  local fence = redis.call('HINCRBY', conv_key(c), 'fence', 1)
+  local token = fence .. '-' .. by.nonce
+  redis.call('HSET', conv_key(c), 's_tok', token, 's_until', now + by.ttl)
+  redis.call('ZADD', INDEX, now + by.ttl, 's|' .. c)
+  return {token, had > 0 and 1 or 0}
+end
+
+-- Takes the steers that wait for a running turn into its log. A message whose
+-- author is not checked yet is left and named, unless he is in allowed.
+local function take_steers(c, turn, actor, allowed)
+  local unchecked, from = {}, redis.call('LLEN', log_key(turn))
+  for _, member in ipairs(redis.call('ZRANGE', steer_key(turn), 0, -1)) do
+    local ts, author = lane_split(member)
+    local m = msg_key(place_of(c), ts)
+    if redis.call('HEXISTS', m, 'unchecked') == 1 and not allowed[author] then
+      unchecked[#unchecked + 1] = member
+    else
+      local at = take(c, turn, ts, author == actor and 'steer' or 'steer_context')
+      redis.call('ZREM', steer_key(turn), member)
+      redis.call('HSET', turn_key(turn), 'u:' .. ts, at)
+    end
+  end
+  return from, redis.call('LLEN', log_key(turn)), unchecked
+end
+
+-- Steers that the turn took and that no model answer follows: {ts, log index}.
+local function uncarried(turn)
+  local list, fields = {}, redis.call('HGETALL', turn_key(turn))
+  for i = 1, #fields, 2 do
+    local ts = string.match(fields[i], '^u:(.+)$')
+    if ts then list[#list + 1] = {ts, fields[i + 1]} end
+  end
+  return list
+end
+
+local function carry(turn)
+  for _, u in ipairs(uncarried(turn)) do redis.call('HDEL', turn_key(turn), 'u:' .. u[1]) end
+end
+
+-- Makes a message wait for a turn of its own author, at its place by ts.
+local function follow_up(c, ts, author)
+  redis.call('ZADD', wait_key(c), 0, lane_member(ts, author))
+  local m = msg_key(place_of(c), ts)
+  redis.call('HSET', m, 'state', 'waiting')
+  redis.call('HDEL', m, 'turn')
+end

@@ -1,0 +1,183 @@
+-- put: one message enters, is decided and applied; a turn that it starts is
+-- claimed. KEYS: the conversation, the message, the index.
+-- ARGV: 2 conversation, 3 ts, 4 author, 5 row, 6 body, 7 flags (letters: f
+--   forced, s stop, u unchecked, d top-level in a 1:1 DM, r reply, p plain
+--   context), 8 cap of waiting messages a conversation, 9 cap an author, 10 cap
+--   of unread messages for one's own turn, 11 how long message keys live (ms),
+--   12 owner, 13 nonce, 14 ttl (ms), 15 turn id, 16 setup, 17 claims
+-- Returns {letter, first letter, turn, running actor, conversation, ours,
+--   claimed or false, withdrawn ts...}.
+local c, ts, author, row, body, flags = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
+local cap_all, cap_author, cap_own = tonumber(ARGV[8]), tonumber(ARGV[9]), tonumber(ARGV[10])
+local keep = tonumber(ARGV[11])
+local by = {owner = ARGV[12], nonce = ARGV[13], ttl = tonumber(ARGV[14]), turn = ARGV[15],
+  setup = ARGV[16], claims = ARGV[17]}
+local function has(flag) return string.find(flags, flag, 1, true) ~= nil end
+local now = now_ms()
+local place = place_of(c)
+local m = msg_key(place, ts)
+
+local known = redis.call('HMGET', m, 'state', 'first', 'turn', 'conv')
+local passive = string.rep('p', 48)
+if known[1] and (known[1] ~= 'passive' or row == passive) then
+  return {'u', known[2] or 'p', known[3] or '', '', known[4], 1, claimed_before(known[4], by.nonce)}
+end
+
+-- To which conversation it belongs: a reply where its root belongs, a top-level
+-- DM to the last one while that has work.
+if has('r') then
+  local root = string.sub(c, #place + 2)
+  c = redis.call('HGET', msg_key(place, root), 'conv') or c
+elseif has('d') then
+  local last = redis.call('GET', dm_key(place))
+  if last and last ~= c then
+    local busy = redis.call('HEXISTS', conv_key(last), 'run') == 1
+      or redis.call('ZCARD', wait_key(last)) > 0 or redis.call('LLEN', ready_key(last)) > 0
+      or ((has('s') or has('f')) and redis.call('HEXISTS', conv_key(last), 'p:' .. author) == 1)
+    if busy then c = last end
+  end
+end
+local ours = redis.call('HEXISTS', conv_key(c), 'v')
+
+-- The state, seen from the author. A stop sees only turns older than itself.
+local run = redis.call('HGET', conv_key(c), 'run')
+local parked = redis.call('HGET', conv_key(c), 'p:' .. author)
+local r = run and redis.call('HMGET', turn_key(run), 'actor', 'owner', 'stop_ts', 'first') or {}
+local runner = run and r[1] or ''
+if has('s') then
+  if run and r[4] >= ts then run = false end
+  if parked and redis.call('HGET', turn_key(parked), 'first') >= ts then parked = false end
+end
+local column = 3
+if run and r[1] == author then column = 0
+elseif parked then column = 1
+elseif run then column = 2 end
+local stopping = run and r[3] and 1 or 0
+local older, mine, waiting = 0, 0, redis.call('ZRANGE', wait_key(c), 0, -1)
+for _, member in ipairs(waiting) do
+  local t, a = lane_split(member)
+  if a == author then
+    mine = mine + 1
+    if t < ts then older = 1 end
+  end
+end
+local function cell(full)
+  local i = ((column * 2 + stopping) * 2 + older) * 3 + full
+  return string.sub(row, i + 1, i + 1)
+end
+
+-- Whether the lane into which it would go is full.
+local full, would, total = 0, cell(0), #waiting
+if would == 't' or would == 'j' or would == 'e' then
+  local own = would == 't' and run or parked
+  if redis.call('ZCARD', steer_key(own)) >= cap_own then full = 2 end
+elseif would == 'w' or would == 's' or would == 'c' then
+  if run then
+    for _, member in ipairs(redis.call('ZRANGE', steer_key(run), 0, -1)) do
+      local _, a = lane_split(member)
+      if a ~= r[1] then
+        total = total + 1
+        if a == author then mine = mine + 1 end
+      end
+    end
+  end
+  if total >= cap_all then full = 2 elseif mine >= cap_author then full = 1 end
+end
+local d = cell(full)
+
+if d == 'r' or d == 'i' then return {d, d, '', runner, c, ours, false} end
+if d == 'p' then
+  if ours == 0 then return {'i', 'i', '', runner, c, 0, false} end
+  if not known[1] then
+    redis.call('RPUSH', thread_key(c), body)
+    redis.call('LTRIM', thread_key(c), -200, -1)
+    redis.call('HSET', m, 'v', 1, 'state', 'passive', 'conv', c, 'author', author, 'first', 'p')
+    redis.call('PEXPIRE', m, keep)
+  end
+  return {'p', 'p', '', runner, c, 1, false}
+end
+
+-- It is admitted: the key is claimed, with what later retries are answered.
+local function remember(state, turn)
+  redis.call('HSET', m, 'v', 1, 'state', state, 'conv', c, 'author', author, 'first', d, 'body', body)
+  if turn then redis.call('HSET', m, 'turn', turn) end
+  if has('u') then redis.call('HSET', m, 'unchecked', 1) end
+  redis.call('PEXPIRE', m, keep)
+end
+local function withdraw_older(list)
+  for _, member in ipairs(redis.call('ZRANGE', wait_key(c), 0, -1)) do
+    local t, a = lane_split(member)
+    if a == author and t < ts then
+      redis.call('ZREM', wait_key(c), member)
+      redis.call('HSET', msg_key(place, t), 'state', 'withdrawn')
+      list[#list + 1] = t
+    end
+  end
+  return list
+end
+local result = {d, d, '', runner, c, 1, false}
+
+if d == 'n' then
+  remember('withdrawn')
+  return result
+end
+redis.call('HSETNX', conv_key(c), 'v', 1)
+if has('d') then redis.call('SET', dm_key(place), c) end
+
+if d == 's' or d == 'w' then
+  remember('waiting')
+  redis.call('ZADD', wait_key(c), 0, lane_member(ts, author))
+  local got = claim_next(c, by, now)
+  if got then
+    result[7] = got
+    result[4] = got[3]
+  end
+  local after = redis.call('HMGET', m, 'state', 'turn')
+  if after[1] == 'taken' then
+    d = 's'
+    result[3] = after[2]
+  elseif after[1] == 'steer' then
+    d = 'j'
+    result[3] = after[2]
+  else
+    d = 'w'
+  end
+  result[1], result[2] = d, d
+  redis.call('HSET', m, 'first', d)
+elseif d == 't' or d == 'c' then
+  remember('steer', run)
+  redis.call('ZADD', steer_key(run), 0, lane_member(ts, author))
+  signal(r[2], 'steer', run)
+  result[3] = run
+elseif d == 'j' or d == 'e' then
+  remember('steer', parked)
+  redis.call('ZADD', steer_key(parked), 0, lane_member(ts, author))
+  result[3] = parked
+  if d == 'e' and redis.call('HGET', turn_key(parked), 'state') == 'parked' then
+    redis.call('HSET', turn_key(parked), 'state', 'queued', 'ended', 'forced')
+    redis.call('RPUSH', ready_key(c), parked)
+    result[7] = claim_next(c, by, now)
+  end
+elseif d == 'x' then
+  local turn = column == 1 and parked or run
+  remember('withdrawn', turn)
+  redis.call('HSETNX', turn_key(turn), 'stop_by', author)
+  redis.call('HSETNX', turn_key(turn), 'stop_ts', ts)
+  result[3] = turn
+  for _, t in ipairs(withdraw_older({})) do result[#result + 1] = t end
+  if column == 1 then
+    -- A parked turn has no worker that could end it: it goes to the queue, and
+    -- whoever claims it closes it as stopped.
+    if redis.call('HGET', turn_key(turn), 'state') == 'parked' then
+      redis.call('HSET', turn_key(turn), 'state', 'queued', 'ended', 'stopped')
+      redis.call('RPUSH', ready_key(c), turn)
+      result[7] = claim_next(c, by, now)
+    end
+  else
+    signal(r[2], 'stop', turn)
+  end
+elseif d == 'd' then
+  remember('withdrawn')
+  for _, t in ipairs(withdraw_older({})) do result[#result + 1] = t end
+end
+return result

@@ -1,0 +1,176 @@
+package mailbox
+
+import (
+	"context"
+	"crypto/sha1"
+	_ "embed"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"github.com/redis/go-redis/v9"
+)
+
+//go:embed prelude.lua
+var prelude string
+
+//go:embed put.lua
+var putSource string
+
+//go:embed renew.lua
+var renewSource string
+
+//go:embed commit.lua
+var commitSource string
+
+//go:embed close.lua
+var closeSource string
+
+//go:embed claim.lua
+var claimSource string
+
+//go:embed handover.lua
+var handoverSource string
+
+//go:embed settle.lua
+var settleSource string
+
+//go:embed park.lua
+var parkSource string
+
+//go:embed end_wait.lua
+var endWaitSource string
+
+//go:embed sent.lua
+var sentSource string
+
+//go:embed send_claim.lua
+var sendClaimSource string
+
+// script is one transition. Its name carries a version: a release that changes
+// what a script does gives it a new one, so that two releases can work side by
+// side on one store.
+type script struct {
+	name   string
+	source string
+	sha    string
+}
+
+// scripts are all transitions, as this store is to run them.
+type scripts struct {
+	put, renew, commit, close, claim, handover, settle, park, endWait, sent, sendClaim script
+}
+
+func (s *scripts) all() []*script {
+	return []*script{&s.put, &s.renew, &s.commit, &s.close, &s.claim, &s.handover, &s.settle,
+		&s.park, &s.endWait, &s.sent, &s.sendClaim}
+}
+
+// newScripts builds the scripts. On a real server each begins with the #!lua
+// header, which makes touching another slot's key an error; the embedded store
+// does not know that header.
+func newScripts(header bool) *scripts {
+	make := func(name, source string) script {
+		full := "-- " + name + "\n" + prelude + source
+		if header {
+			full = "#!lua\n" + full
+		}
+		sum := sha1.Sum([]byte(full))
+		return script{name: name, source: full, sha: hex.EncodeToString(sum[:])}
+	}
+	return &scripts{
+		put: make("put_v1", putSource), renew: make("renew_v1", renewSource),
+		commit: make("commit_v1", commitSource), close: make("close_v1", closeSource),
+		claim: make("claim_v1", claimSource), handover: make("handover_v1", handoverSource),
+		settle: make("settle_v1", settleSource), park: make("park_v1", parkSource),
+		endWait: make("end_wait_v1", endWaitSource), sent: make("sent_v1", sentSource),
+		sendClaim: make("send_claim_v1", sendClaimSource),
+	}
+}
+
+// call is one script with its keys and arguments.
+type call struct {
+	script *script
+	keys   []string
+	args   []any
+}
+
+// run sends calls in one pipeline, in their order, and answers each. A server
+// that has forgotten a script is told it again. What got no answer for want of
+// a connection is sent again, three times in all and within ctx: every script
+// answers a repeated call as it answered the first.
+func (b *Box) run(ctx context.Context, calls []call) ([][]any, []error) {
+	results, errs := make([][]any, len(calls)), make([]error, len(calls))
+	left := make([]int, len(calls))
+	for i := range left {
+		left[i] = i
+	}
+	for attempt := 0; len(left) > 0 && attempt < 3; attempt++ {
+		if attempt > 0 && ctx.Err() != nil {
+			break
+		}
+		cmds := make([]*redis.Cmd, len(left))
+		b.trips.Add(1)
+		_, _ = b.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
+			for n, i := range left {
+				c := calls[i]
+				cmds[n] = p.EvalSha(ctx, c.script.sha, c.keys, c.args...)
+			}
+			return nil
+		})
+		var again []int
+		forgotten := false
+		for n, i := range left {
+			value, err := cmds[n].Slice()
+			results[i], errs[i] = value, nil
+			if err == nil {
+				continue
+			}
+			errs[i] = fmt.Errorf("%s: %w", calls[i].script.name, err)
+			switch {
+			case redis.HasErrorPrefix(err, "NOSCRIPT"):
+				forgotten = true
+				again = append(again, i)
+			case passing(err):
+				again = append(again, i)
+			}
+		}
+		if forgotten {
+			if err := b.load(ctx); err != nil {
+				break
+			}
+		}
+		left = again
+	}
+	return results, errs
+}
+
+// one runs a single call.
+func (b *Box) one(ctx context.Context, s *script, keys []string, args ...any) ([]any, error) {
+	results, errs := b.run(ctx, []call{{s, keys, args}})
+	return results[0], errs[0]
+}
+
+// passing reports whether an error says nothing about whether the call was
+// carried out: only then is it sent again.
+func passing(err error) bool {
+	var answer redis.Error
+	return err != nil && !errors.As(err, &answer) && !errors.Is(err, redis.Nil) &&
+		!errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded)
+}
+
+// load teaches every primary the scripts.
+func (b *Box) load(ctx context.Context) error {
+	teach := func(ctx context.Context, c redis.Cmdable) error {
+		for _, s := range b.scripts.all() {
+			if err := c.ScriptLoad(ctx, s.source).Err(); err != nil {
+				return fmt.Errorf("load %s: %w", s.name, err)
+			}
+		}
+		return nil
+	}
+	if cluster, ok := b.rdb.(*redis.ClusterClient); ok {
+		return cluster.ForEachMaster(ctx, func(ctx context.Context, c *redis.Client) error { return teach(ctx, c) })
+	}
+	return teach(ctx, b.rdb)
+}

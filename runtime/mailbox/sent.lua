@@ -1,0 +1,28 @@
+-- sent: the sender removes what it has posted and keeps its lease, or releases
+-- it with the last part. KEYS: the conversation, the outbox, the index.
+-- ARGV: 2 conversation, 3 sender's token, 4 ttl (ms), 5.. part ids
+-- Returns {} when the token is stale, else {1, parts left...}.
+local c = ARGV[2]
+if redis.call('HGET', conv_key(c), 's_tok') ~= ARGV[3] then
+  -- Released by this very call before its answer was lost, or taken over.
+  return {}
+end
+local done = {}
+for i = 5, #ARGV do done[ARGV[i]] = true end
+local left = {1}
+for _, part in ipairs(redis.call('LRANGE', out_key(c), 0, -1)) do
+  if done[string.match(part, '^([^\n]*)\n')] then
+    redis.call('LREM', out_key(c), 1, part)
+  else
+    left[#left + 1] = part
+  end
+end
+if #left == 1 then
+  redis.call('HDEL', conv_key(c), 's_tok', 's_until')
+  redis.call('ZREM', INDEX, 's|' .. c)
+else
+  local ends = now_ms() + tonumber(ARGV[4])
+  redis.call('HSET', conv_key(c), 's_until', ends)
+  redis.call('ZADD', INDEX, ends, 's|' .. c)
+end
+return left

@@ -1,0 +1,17 @@
+-- settle: the author of an unread message turned out not to instruct: it leaves
+-- its lane and is context. KEYS: the conversation, the message.
+-- ARGV: 2 conversation, 3 ts, 4 author
+-- Returns {1}, or {0} when it does not wait any more.
+local c, ts, author = ARGV[2], ARGV[3], ARGV[4]
+local m = msg_key(place_of(c), ts)
+local t = redis.call('HMGET', m, 'state', 'turn', 'body')
+local lane
+if t[1] == 'waiting' then lane = wait_key(c)
+elseif t[1] == 'steer' then lane = steer_key(t[2])
+else return {0} end
+redis.call('ZREM', lane, lane_member(ts, author))
+redis.call('HSET', m, 'state', 'passive')
+redis.call('HDEL', m, 'turn', 'unchecked')
+redis.call('RPUSH', thread_key(c), t[3])
+redis.call('LTRIM', thread_key(c), -200, -1)
+return {1}

@@ -1,0 +1,204 @@
+package mailbox
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"reeve/runtime/chat"
+)
+
+// Ref is a turn as its holder writes to it.
+type Ref struct {
+	Conversation chat.Conversation
+	Turn         chat.TurnID
+	Token        Token
+}
+
+// Pulse is what a renewal tells the holder.
+type Pulse struct {
+	Stop   *Stop
+	Unread int // steers that wait to be read
+}
+
+// Renew keeps turns for another TTL, in one round trip. Error i is ErrStale
+// when turn i is not ours any more.
+func (b *Box) Renew(ctx context.Context, refs []Ref) ([]Pulse, []error) {
+	ctx, cancel := context.WithTimeout(ctx, b.opts.CallTimeout)
+	defer cancel()
+	calls := make([]call, len(refs))
+	for i, r := range refs {
+		calls[i] = call{&b.scripts.renew,
+			[]string{b.keys.turn(r.Conversation, r.Turn), b.keys.index(r.Conversation)},
+			[]any{b.keys.of(r.Conversation), r.Conversation.Key(), string(r.Turn), string(r.Token), b.opts.LeaseTTL.Milliseconds()}}
+	}
+	values, errs := b.run(ctx, calls)
+	pulses := make([]Pulse, len(refs))
+	for i, v := range values {
+		switch {
+		case errs[i] != nil:
+		case len(v) < 3:
+			errs[i] = ErrStale
+		default:
+			pulses[i] = Pulse{Stop: readStop(v[0], v[1]), Unread: int(num(v[2]))}
+		}
+	}
+	return pulses, errs
+}
+
+// Commit is one write of a run.
+type Commit struct {
+	Ref
+	// Number is one more than the last commit's. The same number again changes
+	// nothing.
+	Number  int64
+	Entries [][]byte
+	// Answer: a model's answer stands among the entries.
+	Answer bool
+	// Take: the turn is at a safe boundary, and reads the steers that wait.
+	Take bool
+	// Allowed are authors whose accounts are known to be fit to instruct.
+	Allowed []chat.Actor
+}
+
+// Committed is what a commit found.
+type Committed struct {
+	Stop      *Stop
+	Unread    int
+	Unchecked []Unchecked
+	Taken     []Item
+}
+
+// Commit writes entries and takes steers in one step, or answers ErrStale.
+func (b *Box) Commit(ctx context.Context, c Commit) (Committed, error) {
+	ctx, cancel := context.WithTimeout(ctx, b.opts.CallTimeout)
+	defer cancel()
+	what := ""
+	if c.Take {
+		what += "t"
+	}
+	if c.Answer {
+		what += "a"
+	}
+	args := []any{b.keys.of(c.Conversation), c.Conversation.Key(), string(c.Turn), string(c.Token), c.Number, what, actorList(c.Allowed)}
+	for _, e := range c.Entries {
+		args = append(args, e)
+	}
+	v, err := b.one(ctx, &b.scripts.commit,
+		[]string{b.keys.turn(c.Conversation, c.Turn), b.keys.log(c.Conversation, c.Turn)}, args...)
+	if err != nil {
+		return Committed{}, fmt.Errorf("commit to turn %s: %w", c.Turn, err)
+	}
+	if len(v) < 4 {
+		return Committed{}, fmt.Errorf("commit to turn %s: %w", c.Turn, ErrStale)
+	}
+	return Committed{Stop: readStop(v[0], v[1]), Unread: int(num(v[2])), Unchecked: readUnchecked(v[3]), Taken: readItems(v[4:])}, nil
+}
+
+// Outcome is how a turn ends.
+type Outcome string
+
+const (
+	Done      Outcome = "done"
+	Failed    Outcome = "failed"
+	Stopped   Outcome = "stopped"
+	Withdrawn Outcome = "withdrawn"
+	Abandoned Outcome = "abandoned"
+)
+
+// Next is what a process offers when a step may start the conversation's next
+// turn: room for it, and what a new turn is made of.
+type Next struct {
+	Claim bool
+	Turn  chat.TurnID
+	Setup []byte
+}
+
+// Close is a run's last write.
+type Close struct {
+	Ref
+	Number  int64
+	Outcome Outcome
+	Entries [][]byte
+	Parts   []chat.Part
+	Allowed []chat.Actor
+	Next    Next
+}
+
+// Closing is what a close found.
+type Closing struct {
+	// Closed: the turn has ended. Otherwise it goes on, with what was Taken, or
+	// is being stopped (Stop is set and nothing was written).
+	Closed    bool
+	Stop      *Stop
+	Taken     []Item
+	Unchecked []Unchecked
+	// Send is set when this process is to post the parts.
+	Send *SendLease
+	// Next is the conversation's next turn, when this process has claimed it.
+	Next *Claimed
+}
+
+// Close ends a turn, or finds that it cannot end yet, or answers ErrStale.
+func (b *Box) Close(ctx context.Context, c Close) (Closing, error) {
+	ctx, cancel := context.WithTimeout(ctx, b.opts.CallTimeout)
+	defer cancel()
+	conv := c.Conversation
+	args := []any{b.keys.of(conv), conv.Key(), string(c.Turn), string(c.Token), c.Number, string(c.Outcome), actorList(c.Allowed),
+		b.owner, nonce(), b.opts.LeaseTTL.Milliseconds(), string(c.Next.Turn), c.Next.Setup, bit(c.Next.Claim), len(c.Entries)}
+	for _, e := range c.Entries {
+		args = append(args, e)
+	}
+	for _, p := range c.Parts {
+		item, err := partItem(p)
+		if err != nil {
+			return Closing{}, fmt.Errorf("close turn %s: %w", c.Turn, err)
+		}
+		args = append(args, item)
+	}
+	start := time.Now()
+	v, err := b.one(ctx, &b.scripts.close, []string{b.keys.turn(conv, c.Turn), b.keys.log(conv, c.Turn),
+		b.keys.conv(conv), b.keys.out(conv), b.keys.index(conv)}, args...)
+	if err != nil {
+		return Closing{}, fmt.Errorf("close turn %s: %w", c.Turn, err)
+	}
+	switch {
+	case len(v) == 0:
+		return Closing{}, fmt.Errorf("close turn %s: %w", c.Turn, ErrStale)
+	case str(v[0]) == "stopping":
+		return Closing{Stop: readStop(v[1], v[2])}, nil
+	}
+	out := Closing{}
+	if token := str(v[1]); token != "" {
+		out.Send = &SendLease{Conversation: conv, Token: Token(token), Start: start, Look: num(v[2]) == 1}
+	}
+	if str(v[0]) == "open" {
+		out.Unchecked, out.Taken = readUnchecked(v[3]), readItems(v[4:])
+		return out, nil
+	}
+	out.Closed = true
+	out.Next, err = readClaimed(v[3], start)
+	return out, err
+}
+
+// HandOver gives a turn up, for any replica to go on with at once.
+func (b *Box) HandOver(ctx context.Context, r Ref) error {
+	ctx, cancel := context.WithTimeout(ctx, b.opts.CallTimeout)
+	defer cancel()
+	_, err := b.one(ctx, &b.scripts.handover,
+		[]string{b.keys.turn(r.Conversation, r.Turn), b.keys.index(r.Conversation)},
+		b.keys.of(r.Conversation), r.Conversation.Key(), string(r.Turn), string(r.Token))
+	if err != nil {
+		return fmt.Errorf("hand over turn %s: %w", r.Turn, err)
+	}
+	return nil
+}
+
+func actorList(actors []chat.Actor) string {
+	keys := make([]string, len(actors))
+	for i, a := range actors {
+		keys[i] = a.Key()
+	}
+	return strings.Join(keys, ",")
+}

@@ -1,0 +1,117 @@
+package mailbox
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"reeve/runtime/chat"
+)
+
+// What scripts answer is read here and nowhere else.
+
+func str(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case int64:
+		return strconv.FormatInt(v, 10)
+	}
+	return ""
+}
+
+func num(v any) int64 {
+	n, _ := strconv.ParseInt(str(v), 10, 64)
+	return n
+}
+
+func isNil(err error) bool { return errors.Is(err, redis.Nil) }
+
+// readClaimed reads what claimed() in prelude.lua answers; nil when nothing was
+// claimed.
+func readClaimed(v any, start time.Time) (*Claimed, error) {
+	f, ok := v.([]any)
+	if !ok || len(f) == 0 {
+		return nil, nil
+	}
+	if len(f) < 13 {
+		return nil, fmt.Errorf("read a claim: an answer of %d fields", len(f))
+	}
+	c := &Claimed{
+		Turn: chat.TurnID(str(f[1])), Token: Token(str(f[3])), Attempt: int(num(f[4])),
+		Setup: []byte(str(f[5])), History: num(f[6]), Ran: time.Duration(num(f[7])) * time.Millisecond,
+		Commits: num(f[8]), Fresh: str(f[11]) == "1", Start: start,
+	}
+	var okConv, okActor bool
+	c.Conversation, okConv = chat.ParseConversation(str(f[0]))
+	c.Actor, okActor = chat.ParseActor(str(f[2]))
+	if !okConv || !okActor {
+		return nil, fmt.Errorf("read a claim: turn %s has no conversation or no actor", c.Turn)
+	}
+	c.Stop = readStop(f[9], f[10])
+	if items, ok := f[12].([]any); ok {
+		c.Log = readItems(items)
+	}
+	return c, nil
+}
+
+func readStop(by, ts any) *Stop {
+	if str(ts) == "" {
+		return nil
+	}
+	actor, _ := chat.ParseActor(str(by))
+	return &Stop{By: actor, TS: chat.TS(str(ts))}
+}
+
+func readItems(values []any) []Item {
+	items := make([]Item, 0, len(values))
+	for _, v := range values {
+		head, body, _ := strings.Cut(str(v), "\n")
+		items = append(items, Item{Taken: Taken(head), Body: []byte(body)})
+	}
+	return items
+}
+
+// readUnchecked reads lane members ("TS AUTHOR") by comma.
+func readUnchecked(v any) []Unchecked {
+	var list []Unchecked
+	for member := range strings.SplitSeq(str(v), ",") {
+		ts, author, ok := strings.Cut(member, " ")
+		if !ok {
+			continue
+		}
+		actor, _ := chat.ParseActor(author)
+		list = append(list, Unchecked{TS: chat.TS(ts), Author: actor})
+	}
+	return list
+}
+
+// partItem is a part as the outbox keeps it: its id, so that scripts can tell
+// parts apart, and the rest as Go wrote it.
+func partItem(p chat.Part) (string, error) {
+	raw, err := json.Marshal(p)
+	if err != nil {
+		return "", fmt.Errorf("encode part %s: %w", p.ID, err)
+	}
+	return p.ID + "\n" + string(raw), nil
+}
+
+// readParts reads the outbox. A part that cannot be read keeps its id and has
+// no text.
+func readParts(values []any) []chat.Part {
+	parts := make([]chat.Part, 0, len(values))
+	for _, v := range values {
+		id, raw, _ := strings.Cut(str(v), "\n")
+		var p chat.Part
+		if json.Unmarshal([]byte(raw), &p) != nil || p.ID != id {
+			p = chat.Part{ID: id}
+		}
+		parts = append(parts, p)
+	}
+	return parts
+}
