@@ -1,0 +1,305 @@
+package gate_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+	"unicode/utf8"
+
+	"reeve/plugins"
+	"reeve/plugins/gate"
+	"reeve/runtime/chat"
+)
+
+type kit []plugins.Tool
+
+func (kit) Name() string            { return "kit" }
+func (k kit) Tools() []plugins.Tool { return k }
+
+type arguments struct {
+	City string `json:"city" jsonschema:"the city's name"`
+	Days int    `json:"days,omitempty"`
+}
+
+type act func(ctx context.Context, run plugins.Run, in arguments) (plugins.Result, error)
+
+func says(text string) act {
+	return func(context.Context, plugins.Run, arguments) (plugins.Result, error) {
+		return plugins.Result{Text: text}, nil
+	}
+}
+
+func tool(t *testing.T, name string, effect plugins.Effect, call act) plugins.Tool {
+	t.Helper()
+	made, err := plugins.NewTool(plugins.Tool{Name: name, Description: "d", Effect: effect, Access: plugins.Read}, call)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
+func build(t *testing.T, options gate.Options, tools ...plugins.Tool) *gate.Gate {
+	t.Helper()
+	g, err := gate.New([]plugins.Plugin{kit(tools)}, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+var run = plugins.Run{
+	Turn:         "t_01j",
+	Conversation: chat.Conversation{Team: "T1", Channel: "C1", Root: "1.0"},
+	Actor:        chat.Person("T1", "U1"),
+}
+
+func call(name, arguments string) chat.ToolCall {
+	return chat.ToolCall{ID: "c1", Tool: name, Arguments: arguments}
+}
+
+func TestBadArgumentsComeBackReadable(t *testing.T) {
+	ran := false
+	g := build(t, gate.Options{}, tool(t, "weather", plugins.Pure, func(context.Context, plugins.Run, arguments) (plugins.Result, error) {
+		ran = true
+		return plugins.Result{Text: "sun"}, nil
+	}))
+	tests := []struct{ arguments, want string }{
+		{`{}`, `field "city" is missing (string: the city's name)`},
+		{``, `field "city" is missing`},
+		{`{"city":5}`, `field "city" is the number 5, expected is string: the city's name`},
+		{`{"city":"Bern","days":"two"}`, `field "days" is the string "two", expected is integer`},
+		{`{"city":"Bern","days":1.5}`, `field "days" is the number 1.5, expected is integer`},
+		{`{"city":"Bern","town":"x"}`, `field "town" is unknown (the fields are: city, days)`},
+		{`{"city":"Bern"`, `not valid JSON`},
+		{`{"city":"Bern"}{}`, `more than one JSON value`},
+		{`["Bern"]`, `are an array. Send one JSON object`},
+		{`{"city":"` + strings.Repeat("x", 300<<10) + `"}`, `bytes long`},
+	}
+	for _, test := range tests {
+		got := g.Call(t.Context(), run, call("weather", test.arguments))
+		if !got.Error || !strings.Contains(got.Text, test.want) {
+			t.Errorf("%.40s: got %q, want %q in it", test.arguments, got.Text, test.want)
+		}
+	}
+	if ran {
+		t.Error("a call with bad arguments ran")
+	}
+	if got := g.Call(t.Context(), run, call("weather", `{"city":"Bern","days":2}`)); got.Error || got.Text != "sun" {
+		t.Errorf("a good call gave %+v", got)
+	}
+}
+
+func TestFieldGivenTwiceMeansTheSameToCheckAndTool(t *testing.T) {
+	var checked, ran string
+	check := gate.Check{Name: "spy", Ask: func(_ context.Context, c gate.Call) (string, error) {
+		checked = string(c.Arguments)
+		return "", nil
+	}}
+	g := build(t, gate.Options{Checks: []gate.Check{check}}, tool(t, "weather", plugins.Pure, func(_ context.Context, _ plugins.Run, in arguments) (plugins.Result, error) {
+		ran = in.City
+		return plugins.Result{}, nil
+	}))
+	g.Call(t.Context(), run, call("weather", `{"city":"Bern","CITY":"Basel","city":"Chur"}`))
+	g.Call(t.Context(), run, call("weather", `{"city":"Bern","city":"Chur"}`))
+	if ran != "Chur" || checked != `{"city":"Chur"}` {
+		t.Errorf("checked %s, ran with %q", checked, ran)
+	}
+}
+
+func TestOnlyOfferedToolsAreCalled(t *testing.T) {
+	g := build(t, gate.Options{}, tool(t, "one", plugins.Pure, says("1")), tool(t, "two", plugins.Once, says("2")))
+	limited := run
+	limited.Offered = []string{"two"}
+	if got := g.Offered(limited); len(got) != 1 || got[0].Name != "two" || got[0].Effect != plugins.Once {
+		t.Errorf("offered: %+v", got)
+	}
+	if got := g.Offered(run); len(got) != 2 || got[0].Name != "one" {
+		t.Errorf("offered to all: %+v", got)
+	}
+	in := `{"city":"x"}`
+	if got := g.Call(t.Context(), limited, call("one", in)); !got.Error || !strings.Contains(got.Text, `no tool named "one" in this turn. There are: two`) {
+		t.Errorf("a tool that is not offered: %+v", got)
+	}
+	if got := g.Call(t.Context(), run, call("three", in)); !got.Error || !strings.Contains(got.Text, "There are: one, two") {
+		t.Errorf("an unknown tool: %+v", got)
+	}
+	limited.Offered = []string{}
+	if got := g.Call(t.Context(), limited, call("one", in)); !got.Error {
+		t.Errorf("no tool is offered: %+v", got)
+	}
+}
+
+func TestChecksDenyInOrderAndOnAnyFault(t *testing.T) {
+	pass := gate.Check{Name: "pass", Ask: func(context.Context, gate.Call) (string, error) { return "", nil }}
+	tests := []struct {
+		name     string
+		checks   []gate.Check
+		run      func(*plugins.Run)
+		want     string
+		decision string
+	}{
+		{name: "all pass", checks: []gate.Check{pass, pass}, want: "sun", decision: "allowed"},
+		{name: "one denies", checks: []gate.Check{pass, {Name: "consent", Ask: func(context.Context, gate.Call) (string, error) { return "not approved", nil }}}, want: "not approved", decision: "consent"},
+		{name: "one fails", checks: []gate.Check{{Name: "account", Ask: func(context.Context, gate.Call) (string, error) { return "", errors.New("down") }}, pass}, want: "could not be checked", decision: "account"},
+		{name: "one panics", checks: []gate.Check{{Name: "account", Ask: func(context.Context, gate.Call) (string, error) { panic("x") }}}, want: "could not be checked", decision: "account"},
+		{name: "one is empty", checks: []gate.Check{{Name: "hole"}}, want: "could not be checked", decision: "hole"},
+		{name: "calls are spent", run: func(r *plugins.Run) { r.Calls = 3 }, want: "has made its 3 tool calls", decision: "budget"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			var log bytes.Buffer
+			ran := false
+			g := build(t, gate.Options{Checks: test.checks, MaxCalls: 3, Logger: slog.New(slog.NewJSONHandler(&log, nil))},
+				tool(t, "weather", plugins.Pure, func(context.Context, plugins.Run, arguments) (plugins.Result, error) {
+					ran = true
+					return plugins.Result{Text: "sun"}, nil
+				}))
+			r := run
+			if test.run != nil {
+				test.run(&r)
+			}
+			got := g.Call(t.Context(), r, call("weather", `{"city":"Bern"}`))
+			if !strings.Contains(got.Text, test.want) {
+				t.Errorf("got %q, want %q", got.Text, test.want)
+			}
+			if ran != (test.decision == "allowed") || got.Error == ran {
+				t.Errorf("ran: %v, error: %v", ran, got.Error)
+			}
+			if !strings.Contains(log.String(), fmt.Sprintf(`"decision":%q`, test.decision)) {
+				t.Errorf("audit record: %s", log.String())
+			}
+		})
+	}
+}
+
+func TestAuditHoldsNoPayload(t *testing.T) {
+	var log bytes.Buffer
+	g := build(t, gate.Options{Logger: slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))},
+		tool(t, "weather", plugins.Pure, says("answer-payload")),
+		tool(t, "broken", plugins.Pure, func(_ context.Context, _ plugins.Run, in arguments) (plugins.Result, error) {
+			panic("panic-payload " + in.City)
+		}))
+	g.Call(t.Context(), run, call("weather", `{"city":"question-payload"}`))
+	g.Call(t.Context(), run, call("broken", `{"city":"question-payload"}`))
+	g.Call(t.Context(), run, call("name-payload", `{"city":"question-payload"}`))
+	if strings.Contains(log.String(), "payload") {
+		t.Errorf("the log holds payload: %s", log.String())
+	}
+	first, _, _ := strings.Cut(log.String(), "\n")
+	var record map[string]any
+	if err := json.Unmarshal([]byte(first), &record); err != nil {
+		t.Fatal(err)
+	}
+	for key, want := range map[string]any{"turn": "t_01j", "conversation": "T1:C1:1.0", "tool": "weather", "actor": "T1:U1", "decision": "allowed"} {
+		if record[key] != want {
+			t.Errorf("audit %s is %v, want %v", key, record[key], want)
+		}
+	}
+}
+
+func TestPanicCostsItsCallAlone(t *testing.T) {
+	g := build(t, gate.Options{}, tool(t, "broken", plugins.Once, func(context.Context, plugins.Run, arguments) (plugins.Result, error) {
+		panic("boom")
+	}), tool(t, "fine", plugins.Pure, says("ok")))
+	got := g.Call(t.Context(), run, call("broken", `{"city":"x"}`))
+	if !got.Error || !strings.Contains(got.Text, "a fault in its code") || !strings.Contains(got.Text, "took effect is unknown") || strings.Contains(got.Text, "boom") {
+		t.Errorf("got %+v", got)
+	}
+	if got := g.Call(t.Context(), run, call("fine", `{"city":"x"}`)); got.Text != "ok" {
+		t.Errorf("the next call gave %+v", got)
+	}
+}
+
+func TestHangingToolIsGivenUpAndBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		hang := tool(t, "hang", plugins.Idempotent, func(context.Context, plugins.Run, arguments) (plugins.Result, error) {
+			<-release // deaf to its context
+			return plugins.Result{Text: "late"}, nil
+		})
+		g := build(t, gate.Options{MaxHung: 2}, hang)
+		for range 2 {
+			start := time.Now()
+			got := g.Call(t.Context(), run, call("hang", `{"city":"x"}`))
+			if took := time.Since(start); took != 30*time.Second {
+				t.Errorf("given up after %v", took)
+			}
+			if !got.Error || !strings.Contains(got.Text, "did not answer within 30s") || !strings.Contains(got.Text, "took effect is unknown") {
+				t.Errorf("got %+v", got)
+			}
+		}
+		start := time.Now()
+		if got := g.Call(t.Context(), run, call("hang", `{"city":"x"}`)); !strings.Contains(got.Text, "out of order") || time.Since(start) != 0 {
+			t.Errorf("the third: %+v after %v", got, time.Since(start))
+		}
+		close(release)
+		synctest.Wait()
+		if got := g.Call(t.Context(), run, call("hang", `{"city":"x"}`)); got.Text != "late" {
+			t.Errorf("once the others came back: %+v", got)
+		}
+	})
+}
+
+func TestCutRunEndsItsCalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := build(t, gate.Options{}, tool(t, "wait", plugins.Pure, func(ctx context.Context, _ plugins.Run, _ arguments) (plugins.Result, error) {
+			<-ctx.Done()
+			<-t.Context().Done()
+			return plugins.Result{}, nil
+		}))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		start := time.Now()
+		got := g.Call(ctx, run, call("wait", `{"city":"x"}`))
+		if !got.Error || !strings.Contains(got.Text, "the run is over") || time.Since(start) != time.Second {
+			t.Errorf("got %+v after %v", got, time.Since(start))
+		}
+		if got := g.Call(ctx, run, call("wait", `{"city":"x"}`)); !strings.Contains(got.Text, "was not started") {
+			t.Errorf("a call after the end: %+v", got)
+		}
+	})
+}
+
+func TestResultIsCutAndRedacted(t *testing.T) {
+	slack, openai := "xoxb-123456789012-abcdefABCDEF", "sk-proj-abcdefghijklmnop"
+	tests := []struct{ name, text, want string }{
+		{"slack token", "token=" + slack + ".", "token=xoxb…[masked]"},
+		{"openai key", "(" + openai + ")", "(sk-p…[masked])"},
+		{"a word that only looks so", "task-force and risk-free", "task-force and risk-free"},
+		{"nothing", " ", "(The tool gave no text back.)"},
+	}
+	for _, test := range tests {
+		g := build(t, gate.Options{}, tool(t, "say", plugins.Pure, says(test.text)))
+		if got := g.Call(t.Context(), run, call("say", `{"city":"x"}`)); got.Text != test.want {
+			t.Errorf("%s: got %q", test.name, got.Text)
+		}
+	}
+
+	failing := tool(t, "fail", plugins.Pure, func(context.Context, plugins.Run, arguments) (plugins.Result, error) {
+		return plugins.Result{}, errors.New("401 with " + slack)
+	})
+	if got := build(t, gate.Options{}, failing).Call(t.Context(), run, call("fail", `{"city":"x"}`)); strings.Contains(got.Text, slack) || !got.Error {
+		t.Errorf("an error: %q", got.Text)
+	}
+
+	const limit = 4096
+	for shift := range 3 * len(slack) {
+		// The secret lies across each border of the cut in turn.
+		text := strings.Repeat("ä", limit/3-shift) + " " + slack + " " + strings.Repeat("€", limit)
+		got := build(t, gate.Options{MaxResult: limit}, tool(t, "say", plugins.Pure, says(text))).Call(t.Context(), run, call("say", `{"city":"x"}`))
+		if len(got.Text) > limit || !utf8.ValidString(got.Text) || strings.Contains(got.Text, slack[8:]) {
+			t.Fatalf("shift %d: %d bytes, valid %v", shift, len(got.Text), utf8.ValidString(got.Text))
+		}
+	}
+	huge := strings.Repeat("x", 100*limit)
+	if got := build(t, gate.Options{MaxResult: limit}, tool(t, "say", plugins.Pure, says(huge))).Call(t.Context(), run, call("say", `{"city":"x"}`)); len(got.Text) > limit || !strings.Contains(got.Text, "bytes left out here") {
+		t.Errorf("huge result: %d bytes", len(got.Text))
+	}
+}
