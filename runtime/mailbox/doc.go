@@ -25,8 +25,8 @@
 //
 // From an envelope to its reply there are two durable steps: put (with the
 // decision, the claim and the turn's first entries) and close (answer, outbox,
-// cursor, state and the next claim). A turn that shows a thread, or that has to
-// look a person up, commits once before its first model call. Each model
+// cursor, state and the next claim). A turn that reads an older thread from
+// Slack commits it before its first model call. Each model
 // answer that calls tools is one commit, and its results with the steers that
 // wait are another. Posted parts leave the outbox after the reply.
 //
@@ -42,7 +42,7 @@
 // shard: conv (its running turn, parked turns by actor, closing number, fence,
 // sender's lease), wait (waiting messages, "TS AUTHOR", which sort by time),
 // ready (turns whose wait has ended), thread (what was said without addressing
-// the bot), closed (ended turns by closing number), out (parts to post), turn
+// the bot, and stands in no turn's log yet), closed (ended turns by closing number), out (parts to post), turn
 // (one turn's state, lease and cursor), log (its entries), steer (its unread
 // messages), msg (one message: where it is, and how its first delivery was
 // answered), dm (a DM's last conversation), and leases: the index of what will

@@ -54,6 +54,7 @@ const (
 	TakenRequest Taken = "request"
 	TakenSteer   Taken = "steer"         // the turn's actor's own
 	TakenContext Taken = "steer_context" // another author's
+	TakenThread  Taken = "thread"        // said before the turn, not addressed
 	Struck       Taken = "struck"        // taken back by the closing step
 	EntryItem    Taken = "entry"         // not a message: an entry as Go wrote it
 )

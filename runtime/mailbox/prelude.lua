@@ -81,6 +81,24 @@ local function take(c, turn, ts, taken)
   return n - 1
 end
 
+-- Moves what was said in the thread before a new turn's first message into its
+-- log: each such message stands in one log, that of the first turn it is shown to.
+local function take_thread(c, turn, before)
+  local items = redis.call('LRANGE', thread_key(c), 0, -1)
+  if #items == 0 then return end
+  local stay = {}
+  for _, item in ipairs(items) do
+    local at = string.find(item, '\n', 1, true)
+    if string.sub(item, 1, at - 1) < before then
+      redis.call('RPUSH', log_key(turn), 'thread' .. string.sub(item, at))
+    else
+      stay[#stay + 1] = item
+    end
+  end
+  redis.call('DEL', thread_key(c))
+  for _, item in ipairs(stay) do redis.call('RPUSH', thread_key(c), item) end
+end
+
 -- Starts or resumes the conversation's next turn for the claimer, if none runs:
 -- first those whose wait has ended, then the contiguous batch at the head of
 -- the waiting messages. Without room the conversation is offered to others.
@@ -123,6 +141,7 @@ local function claim_next(c, by, now)
   redis.call('HSET', turn_key(by.turn), 'v', 1, 'conv', c, 'actor', author, 'first', batch[1][1],
     'attempts', 1, 'commits', 0, 'ran', 0, 'born', now, 'setup', by.setup, 'fresh', 1,
     'history', redis.call('HGET', conv_key(c), 'closings') or 0)
+  take_thread(c, by.turn, batch[1][1])
   for _, b in ipairs(batch) do take(c, by.turn, b[1], 'request') end
   lease(c, by.turn, by, now)
   return claimed(c, by.turn)

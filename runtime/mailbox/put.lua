@@ -89,7 +89,7 @@ if d == 'r' or d == 'i' then return {d, d, '', runner, c, ours, false} end
 if d == 'p' then
   if ours == 0 then return {'i', 'i', '', runner, c, 0, false} end
   if not known[1] then
-    redis.call('RPUSH', thread_key(c), body)
+    redis.call('RPUSH', thread_key(c), ts .. '\n' .. body)
     redis.call('LTRIM', thread_key(c), -200, -1)
     redis.call('HSET', m, 'v', 1, 'state', 'passive', 'conv', c, 'author', author, 'first', 'p')
     redis.call('PEXPIRE', m, keep)

@@ -2,7 +2,6 @@ package mailbox
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"time"
@@ -78,25 +77,6 @@ func (b *Box) historyPage(ctx context.Context, c chat.Conversation, upTo int64) 
 		turns[i] = ClosedTurn{chat.TurnID(z.Member.(string)), int64(z.Score), actor, Outcome(str(head[1])), readItems(items)}
 	}
 	return turns, nil
-}
-
-// Thread is what was said in the conversation without addressing the bot, in
-// the order in which it came, the newest 200.
-func (b *Box) Thread(ctx context.Context, c chat.Conversation) ([]chat.Message, error) {
-	ctx, cancel := context.WithTimeout(ctx, b.opts.CallTimeout)
-	defer cancel()
-	raw, err := b.rdb.LRange(ctx, b.keys.thread(c), 0, -1).Result()
-	if err != nil {
-		return nil, fmt.Errorf("read the thread of %s: %w", c.Key(), err)
-	}
-	messages := make([]chat.Message, 0, len(raw))
-	for _, s := range raw {
-		var m chat.Message
-		if json.Unmarshal([]byte(s), &m) == nil {
-			messages = append(messages, m)
-		}
-	}
-	return messages, nil
 }
 
 // Fact reads a cached fact of a person's account; nil when none is cached.

@@ -12,6 +12,6 @@ else return {0} end
 redis.call('ZREM', lane, lane_member(ts, author))
 redis.call('HSET', m, 'state', 'passive')
 redis.call('HDEL', m, 'turn', 'unchecked')
-redis.call('RPUSH', thread_key(c), t[3])
+redis.call('RPUSH', thread_key(c), ts .. '\n' .. t[3])
 redis.call('LTRIM', thread_key(c), -200, -1)
 return {1}
