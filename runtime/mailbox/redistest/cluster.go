@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
 )
 
 // slots is how many hash slots a Redis Cluster has.
@@ -53,8 +54,8 @@ func (c *Cluster) Addrs() []string {
 	return addrs
 }
 
-// Client returns a client of the Cluster that the test closes. It follows
-// redirections and repeats nothing else.
+// Client returns a client of the Cluster that the test closes. It never repeats
+// a command by itself, so that a slot that moved is an error once.
 func (c *Cluster) Client() *redis.ClusterClient {
 	client := plainCluster(c.Addrs())
 	c.t.Cleanup(func() { _ = client.Close() })
@@ -145,9 +146,12 @@ func (n *node) clustered(ctx context.Context) error {
 
 func plainCluster(addrs []string) *redis.ClusterClient {
 	return redis.NewClusterClient(&redis.ClusterOptions{
-		Addrs:                 addrs,
-		ContextTimeoutEnabled: true,
-		DisableIdentity:       true,
+		Addrs:                    addrs,
+		MaxRedirects:             -1, // they would repeat a write after a lost answer, too
+		DialerRetries:            1,
+		ContextTimeoutEnabled:    true,
+		DisableIdentity:          true,
+		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
 	})
 }
 
