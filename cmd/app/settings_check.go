@@ -138,7 +138,10 @@ func checkToken(name, prefix, value string) (ok bool, hint string) {
 // checkRedisURL knows the four forms; the mailbox reads them.
 func checkRedisURL(value string) (ok bool, hint string) {
 	scheme, rest, _ := strings.Cut(value, "://")
-	rest, _, _ = strings.Cut(rest, "?")
+	rest, query, _ := strings.Cut(rest, "?")
+	if query != "" && scheme != "redis" && scheme != "rediss" {
+		return false, "this form takes no options after a ?"
+	}
 	if at := strings.LastIndex(rest, "@"); at >= 0 {
 		rest = rest[at+1:]
 	}
