@@ -61,6 +61,10 @@ type Change struct {
 	// Messages are the turn's messages (or the one message) that it is about,
 	// in their order.
 	Messages []chat.MessageID
+	// Actor is whose turn it is, or who wrote the message.
+	Actor chat.Actor
+	// Why says in words why a message was NotAllowed ("a guest account").
+	Why string
 }
 
 // ShownState is what a receipt can show.
@@ -70,4 +74,6 @@ const (
 	ShownStarted ShownState = "started"
 	ShownDone    ShownState = "done"
 	ShownEnded   ShownState = "ended" // failed, stopped, abandoned or withdrawn
+	// ShownNotAllowed: the author may not instruct; his message is context.
+	ShownNotAllowed ShownState = "not_allowed"
 )

@@ -21,7 +21,8 @@ type ClaimResult struct {
 // Exhausted is a turn that is to be abandoned.
 type Exhausted struct {
 	Ref
-	Actor chat.Actor
+	Actor   chat.Actor
+	Commits int64
 }
 
 // Claim takes what is due in a conversation: the turn of a lost worker, or the
@@ -44,7 +45,7 @@ func (b *Box) Claim(ctx context.Context, c chat.Conversation, next Next, maxAtte
 		return ClaimResult{Claimed: got}, err
 	case "exhausted":
 		actor, _ := chat.ParseActor(str(v[2]))
-		return ClaimResult{Exhausted: &Exhausted{Ref{c, chat.TurnID(str(v[1])), Token(str(v[3]))}, actor}}, nil
+		return ClaimResult{Exhausted: &Exhausted{Ref{c, chat.TurnID(str(v[1])), Token(str(v[3]))}, actor, num(v[4])}}, nil
 	case "later":
 		return ClaimResult{Later: time.Duration(num(v[1])) * time.Millisecond}, nil
 	}

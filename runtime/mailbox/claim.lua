@@ -2,7 +2,7 @@
 -- lost worker, or the next one. KEYS: the conversation, the index.
 -- ARGV: 2 conversation, 3 owner, 4 nonce, 5 ttl (ms), 6 turn id, 7 setup,
 --   8 most attempts
--- Returns {'claimed', claim}; {'exhausted', turn, actor, token} when the turn
+-- Returns {'claimed', claim}; {'exhausted', turn, actor, token, commits} when the turn
 --   has lost all its workers and is to be abandoned under that token;
 --   {'later', ms until the lease ends}; or {'nothing'}.
 local c = ARGV[2]
@@ -27,7 +27,7 @@ local attempts = tonumber(t[4])
 if not t[6] then
   if t[5] == '1' then attempts = 1 else attempts = attempts + 1 end
 end
-if attempts > tonumber(ARGV[8]) then return {'exhausted', run, t[3], t[2]} end
+if attempts > tonumber(ARGV[8]) then return {'exhausted', run, t[3], t[2], redis.call('HGET', turn_key(run), 'commits')} end
 if not t[6] then
   redis.call('HSET', turn_key(run), 'ran', tonumber(t[7]) + tonumber(t[1]) - tonumber(t[8]))
 end

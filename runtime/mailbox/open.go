@@ -6,12 +6,14 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/alicebob/miniredis/v2"
 	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
 )
 
 // Options are what the store needs to know. Zero durations and numbers mean
@@ -74,7 +76,6 @@ type Box struct {
 	owner   string
 	trips   atomic.Int64
 	embed   *miniredis.Miniredis
-	stop    context.CancelFunc
 }
 
 // Open connects to the store, or starts the embedded one. It does not wait for
@@ -82,44 +83,23 @@ type Box struct {
 func Open(opts Options) (*Box, error) {
 	opts = opts.filled()
 	b := &Box{opts: opts, keys: keys{opts.Prefix}, owner: nonce(), scripts: newScripts(opts.URL != "")}
-	var err error
 	if opts.URL == "" {
-		err = b.openEmbedded()
-	} else {
-		b.rdb, err = connect(opts.URL)
+		b.openEmbedded()
+		return b, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	return b, nil
+	var err error
+	b.rdb, err = connect(opts.URL)
+	return b, err
 }
 
-// openEmbedded starts the in-memory store and lets its clock run.
-func (b *Box) openEmbedded() error {
+// openEmbedded starts the in-memory store, reached without a socket. Its keys
+// live by the clock.
+func (b *Box) openEmbedded() {
 	m := miniredis.NewMiniRedis()
-	if err := m.StartAddr("127.0.0.1:0"); err != nil {
-		return fmt.Errorf("start the embedded store: %w", err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	b.embed, b.stop = m, cancel
-	go expire(ctx, m)
-	b.rdb = redis.NewClient(clientOptions(&redis.Options{Addr: m.Addr()}))
-	return nil
-}
-
-// expire moves the embedded store's key lifetimes on: they follow this, not
-// the clock.
-func expire(ctx context.Context, m *miniredis.Miniredis) {
-	tick := time.NewTicker(time.Minute)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			m.FastForward(time.Minute)
-		}
-	}
+	m.ClockTTL(true)
+	o := clientOptions(&redis.Options{})
+	o.Dialer = func(context.Context, string, string) (net.Conn, error) { return m.Dial() }
+	b.embed, b.rdb = m, redis.NewClient(o)
 }
 
 // Embedded reports whether the store lives in this process's memory.
@@ -153,7 +133,6 @@ func (b *Box) Ready(ctx context.Context) error {
 func (b *Box) Shutdown() error {
 	err := b.rdb.Close()
 	if b.embed != nil {
-		b.stop()
 		b.embed.Close()
 	}
 	return err
@@ -170,7 +149,8 @@ func connect(raw string) (redis.UniversalClient, error) {
 		base := clientOptions(&redis.Options{})
 		return redis.NewClusterClient(&redis.ClusterOptions{
 			Addrs: h.addrs, Username: h.user, Password: h.password,
-			MaxRetries: base.MaxRetries, MaxRedirects: 3, ContextTimeoutEnabled: true,
+			// A followed redirect repeats a write whose answer was lost, too.
+			MaxRedirects: -1, ContextTimeoutEnabled: true, DialerRetries: base.DialerRetries,
 			DialTimeout: base.DialTimeout, ReadTimeout: base.ReadTimeout, WriteTimeout: base.WriteTimeout,
 			DisableIdentity: true,
 		}), nil
@@ -185,7 +165,7 @@ func connect(raw string) (redis.UniversalClient, error) {
 		base := clientOptions(&redis.Options{})
 		return redis.NewFailoverClient(&redis.FailoverOptions{
 			MasterName: h.path, SentinelAddrs: h.addrs, Username: h.user, Password: h.password,
-			MaxRetries: base.MaxRetries, ContextTimeoutEnabled: true,
+			MaxRetries: base.MaxRetries, ContextTimeoutEnabled: true, DialerRetries: base.DialerRetries,
 			DialTimeout: base.DialTimeout, ReadTimeout: base.ReadTimeout, WriteTimeout: base.WriteTimeout,
 			DisableIdentity: true,
 		}), nil
@@ -204,6 +184,8 @@ func clientOptions(o *redis.Options) *redis.Options {
 	o.MaxRetries = -1
 	o.ContextTimeoutEnabled = true
 	o.DialTimeout = time.Second
+	o.DialerRetries = 1
+	o.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
 	o.ReadTimeout = 2 * time.Second
 	o.WriteTimeout = 2 * time.Second
 	o.DisableIdentity = true

@@ -81,6 +81,14 @@ local function take(c, turn, ts, taken)
   return n - 1
 end
 
+-- Takes a message out of the thread's passive ones: an addressed copy of it has
+-- come, so that it is a request or a steer, and shown once.
+local function thread_remove(c, ts)
+  for _, item in ipairs(redis.call('LRANGE', thread_key(c), 0, -1)) do
+    if string.sub(item, 1, #ts + 1) == ts .. '\n' then redis.call('LREM', thread_key(c), 1, item) end
+  end
+end
+
 -- Moves what was said in the thread before a new turn's first message into its
 -- log: each such message stands in one log, that of the first turn it is shown to.
 local function take_thread(c, turn, before)
@@ -171,13 +179,15 @@ local function queue_parts(c, parts, by, now)
 end
 
 -- Takes the steers that wait for a running turn into its log. A message whose
--- author is not checked yet is left and named, unless he is in allowed.
+-- author is not checked yet is left and named, unless he is in allowed; so are
+-- his later ones, which may not overtake it.
 local function take_steers(c, turn, actor, allowed)
-  local unchecked, from = {}, redis.call('LLEN', log_key(turn))
+  local unchecked, left, from = {}, {}, redis.call('LLEN', log_key(turn))
   for _, member in ipairs(redis.call('ZRANGE', steer_key(turn), 0, -1)) do
     local ts, author = lane_split(member)
     local m = msg_key(place_of(c), ts)
-    if redis.call('HEXISTS', m, 'unchecked') == 1 and not allowed[author] then
+    if left[author] or redis.call('HEXISTS', m, 'unchecked') == 1 and not allowed[author] then
+      left[author] = true
       unchecked[#unchecked + 1] = member
     else
       local at = take(c, turn, ts, author == actor and 'steer' or 'steer_context')

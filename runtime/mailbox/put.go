@@ -93,6 +93,9 @@ func (b *Box) putCall(p Put) (call, error) {
 // flags are what the append step must know of a message beside its row.
 func flags(m chat.Message) string {
 	var f strings.Builder
+	if m.Addressed && m.Standing != chat.ContextOnly {
+		f.WriteByte('a')
+	}
 	if m.Forced {
 		f.WriteByte('f')
 	}

@@ -1,8 +1,8 @@
 -- put: one message enters, is decided and applied; a turn that it starts is
 -- claimed. KEYS: the conversation, the message, the index.
--- ARGV: 2 conversation, 3 ts, 4 author, 5 row, 6 body, 7 flags (letters: f
---   forced, s stop, u unchecked, d top-level in a 1:1 DM, r reply, p plain
---   context), 8 cap of waiting messages a conversation, 9 cap an author, 10 cap
+-- ARGV: 2 conversation, 3 ts, 4 author, 5 row, 6 body, 7 flags (letters: a
+--   addressed by somebody who may instruct, f forced, s stop, u unchecked, d
+--   top-level in a 1:1 DM, r reply), 8 cap of waiting messages a conversation, 9 cap an author, 10 cap
 --   of unread messages for one's own turn, 11 how long message keys live (ms),
 --   12 owner, 13 nonce, 14 ttl (ms), 15 turn id, 16 setup, 17 claims
 -- Returns {letter, first letter, turn, running actor, conversation, ours,
@@ -17,10 +17,19 @@ local now = now_ms()
 local place = place_of(c)
 local m = msg_key(place, ts)
 
-local known = redis.call('HMGET', m, 'state', 'first', 'turn', 'conv')
-local passive = string.rep('p', 48)
-if known[1] and (known[1] ~= 'passive' or row == passive) then
-  return {'u', known[2] or 'p', known[3] or '', '', known[4], 1, claimed_before(known[4], by.nonce)}
+-- A known message changes nothing. The very call that made it known, sent again
+-- for want of an answer, is answered as it was; any other is a duplicate. Only
+-- an addressed copy claims the key, and so upgrades a passive one.
+local known = redis.call('HMGET', m, 'state', 'first', 'turn', 'conv', 'by', 'withdrew')
+if known[1] and known[5] == by.nonce then
+  local run = redis.call('HGET', conv_key(known[4]), 'run')
+  local again = {known[2], known[2], known[3] or '', run and redis.call('HGET', turn_key(run), 'actor') or '',
+    known[4], redis.call('HEXISTS', conv_key(known[4]), 'v'), claimed_before(known[4], by.nonce)}
+  for t in string.gmatch(known[6] or '', '[^,]+') do again[#again + 1] = t end
+  return again
+end
+if known[1] and not (known[1] == 'passive' and has('a')) then
+  return {'u', known[2], known[3] or '', '', known[4], 1, false}
 end
 
 -- To which conversation it belongs: a reply where its root belongs, a top-level
@@ -52,7 +61,9 @@ local column = 3
 if run and r[1] == author then column = 0
 elseif parked then column = 1
 elseif run then column = 2 end
-local stopping = run and r[3] and 1 or 0
+local ends = r[3]
+if column == 1 then ends = redis.call('HGET', turn_key(parked), 'stop_ts') end
+local stopping = column ~= 3 and ends and 1 or 0
 local older, mine, waiting = 0, 0, redis.call('ZRANGE', wait_key(c), 0, -1)
 for _, member in ipairs(waiting) do
   local t, a = lane_split(member)
@@ -66,11 +77,16 @@ local function cell(full)
   return string.sub(row, i + 1, i + 1)
 end
 
--- Whether the lane into which it would go is full.
+-- Whether the lane into which it would go is full. Other authors' unread steers
+-- take no room from an author's own.
 local full, would, total = 0, cell(0), #waiting
 if would == 't' or would == 'j' or would == 'e' then
-  local own = would == 't' and run or parked
-  if redis.call('ZCARD', steer_key(own)) >= cap_own then full = 2 end
+  local unread = 0
+  for _, member in ipairs(redis.call('ZRANGE', steer_key(would == 't' and run or parked), 0, -1)) do
+    local _, a = lane_split(member)
+    if a == author then unread = unread + 1 end
+  end
+  if unread >= cap_own then full = 1 end
 elseif would == 'w' or would == 's' or would == 'c' then
   if run then
     for _, member in ipairs(redis.call('ZRANGE', steer_key(run), 0, -1)) do
@@ -91,7 +107,7 @@ if d == 'p' then
   if not known[1] then
     redis.call('RPUSH', thread_key(c), ts .. '\n' .. body)
     redis.call('LTRIM', thread_key(c), -200, -1)
-    redis.call('HSET', m, 'v', 1, 'state', 'passive', 'conv', c, 'author', author, 'first', 'p')
+    redis.call('HSET', m, 'v', 1, 'state', 'passive', 'conv', c, 'author', author, 'first', 'p', 'by', by.nonce)
     redis.call('PEXPIRE', m, keep)
   end
   return {'p', 'p', '', runner, c, 1, false}
@@ -99,12 +115,15 @@ end
 
 -- It is admitted: the key is claimed, with what later retries are answered.
 local function remember(state, turn)
-  redis.call('HSET', m, 'v', 1, 'state', state, 'conv', c, 'author', author, 'first', d, 'body', body)
+  if known[1] then thread_remove(c, ts) end
+  redis.call('HSET', m, 'v', 1, 'state', state, 'conv', c, 'author', author, 'first', d, 'body', body,
+    'by', by.nonce)
   if turn then redis.call('HSET', m, 'turn', turn) end
   if has('u') then redis.call('HSET', m, 'unchecked', 1) end
   redis.call('PEXPIRE', m, keep)
 end
-local function withdraw_older(list)
+local function withdraw_older()
+  local list = {}
   for _, member in ipairs(redis.call('ZRANGE', wait_key(c), 0, -1)) do
     local t, a = lane_split(member)
     if a == author and t < ts then
@@ -113,12 +132,14 @@ local function withdraw_older(list)
       list[#list + 1] = t
     end
   end
+  if #list > 0 then redis.call('HSET', m, 'withdrew', table.concat(list, ',')) end
   return list
 end
 local result = {d, d, '', runner, c, 1, false}
 
 if d == 'n' then
   remember('withdrawn')
+  result[6] = ours
   return result
 end
 redis.call('HSETNX', conv_key(c), 'v', 1)
@@ -164,7 +185,7 @@ elseif d == 'x' then
   redis.call('HSETNX', turn_key(turn), 'stop_by', author)
   redis.call('HSETNX', turn_key(turn), 'stop_ts', ts)
   result[3] = turn
-  for _, t in ipairs(withdraw_older({})) do result[#result + 1] = t end
+  for _, t in ipairs(withdraw_older()) do result[#result + 1] = t end
   if column == 1 then
     -- A parked turn has no worker that could end it: it goes to the queue, and
     -- whoever claims it closes it as stopped.
@@ -178,6 +199,6 @@ elseif d == 'x' then
   end
 elseif d == 'd' then
   remember('withdrawn')
-  for _, t in ipairs(withdraw_older({})) do result[#result + 1] = t end
+  for _, t in ipairs(withdraw_older()) do result[#result + 1] = t end
 end
 return result

@@ -131,7 +131,7 @@ func (b *Box) run(ctx context.Context, calls []call) ([][]any, []error) {
 			case redis.HasErrorPrefix(err, "NOSCRIPT"):
 				forgotten = true
 				again = append(again, i)
-			case passing(err):
+			case passing(err), moved(err):
 				again = append(again, i)
 			}
 		}
@@ -157,6 +157,17 @@ func passing(err error) bool {
 	var answer redis.Error
 	return err != nil && !errors.As(err, &answer) && !errors.Is(err, redis.Nil) &&
 		!errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded)
+}
+
+// moved reports whether a Cluster did not carry the call out: the client has
+// learned the slot's place and the next try goes there.
+func moved(err error) bool {
+	for _, prefix := range []string{"MOVED", "ASK", "TRYAGAIN", "CLUSTERDOWN"} {
+		if redis.HasErrorPrefix(err, prefix) {
+			return true
+		}
+	}
+	return false
 }
 
 // load teaches every primary the scripts.

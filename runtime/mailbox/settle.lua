@@ -10,7 +10,7 @@ if t[1] == 'waiting' then lane = wait_key(c)
 elseif t[1] == 'steer' then lane = steer_key(t[2])
 else return {0} end
 redis.call('ZREM', lane, lane_member(ts, author))
-redis.call('HSET', m, 'state', 'passive')
+redis.call('HSET', m, 'state', 'settled') -- not passive: its key stays claimed
 redis.call('HDEL', m, 'turn', 'unchecked')
 redis.call('RPUSH', thread_key(c), ts .. '\n' .. t[3])
 redis.call('LTRIM', thread_key(c), -200, -1)

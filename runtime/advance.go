@@ -1,0 +1,228 @@
+package runtime
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"reeve/agent"
+	"reeve/runtime/chat"
+	"reeve/runtime/mailbox"
+)
+
+// start runs a claimed turn, and those that its closing step claims after it,
+// in a goroutine and a place of their own.
+func (r *Runtime) start(c *mailbox.Claimed) {
+	r.turns.Go(func() {
+		defer r.release()
+		for c != nil {
+			c = r.advance(c)
+		}
+	})
+}
+
+// advance is one run: it carries a turn to its end, or as far as this process
+// can. It answers the conversation's next turn when it has claimed one.
+func (r *Runtime) advance(c *mailbox.Claimed) *mailbox.Claimed {
+	ctx, h, done := r.hold(c)
+	defer done()
+	log := &turnLog{r: r, h: h, claimed: c, commits: c.Commits, length: len(c.Log)}
+	own := entriesOfLog(c.Turn, 0, c.Log)
+	r.opts.Slack.Show(Change{State: ShownStarted, Turn: c.Turn, Conversation: c.Conversation, Messages: messagesOf(own), Actor: c.Actor})
+	r.opts.Logger.Info("turn runs", "turn", c.Turn, "conversation", c.Conversation.Key(), "actor", c.Actor.Key(), "attempt", c.Attempt)
+	if c.Stop != nil {
+		h.cancel(errStopped)
+	}
+	err := r.work(ctx, c, own, log)
+	r.end(ctx, log, own, err)
+	return log.next
+}
+
+// work does what the turn asks for, until it is closed or cannot go on.
+func (r *Runtime) work(ctx context.Context, c *mailbox.Claimed, own []chat.Entry, log *turnLog) error {
+	facts, err := r.checkActor(ctx, c)
+	if err != nil {
+		return err
+	}
+	if facts.Standing == chat.ContextOnly {
+		return &notAllowedError{facts.Why}
+	}
+	log.allowed = append(log.allowed, c.Actor)
+	turn, err := r.turn(ctx, c, own, facts, log)
+	if err != nil {
+		return err
+	}
+	return r.opts.Agent.Run(ctx, turn, log)
+}
+
+// notAllowedError: the turn's actor may not instruct.
+type notAllowedError struct{ why string }
+
+func (e *notAllowedError) Error() string { return "the author may not instruct: " + e.why }
+
+// checkActor looks the turn's actor up before the first model call. A person
+// who was checked when his message came goes on without Slack; one who was not
+// waits for it, as long as the turn may run.
+func (r *Runtime) checkActor(ctx context.Context, c *mailbox.Claimed) (Facts, error) {
+	if !c.Actor.IsPerson() {
+		return Facts{Standing: chat.MayInstruct}, nil
+	}
+	for wait := retryFacts; ; wait = min(2*wait, 15*time.Second) {
+		facts, err := r.opts.Slack.Facts(ctx, c.Actor)
+		if err == nil {
+			return facts, nil
+		}
+		if !unchecked(c.Log) {
+			return Facts{Standing: chat.MayInstruct}, nil
+		}
+		r.opts.Logger.Warn("actor not looked up", "turn", c.Turn, "actor", c.Actor.Key(), "err", err)
+		select {
+		case <-ctx.Done():
+			return Facts{}, context.Cause(ctx)
+		case <-time.After(wait):
+		}
+	}
+}
+
+// unchecked reports whether any of the turn's requests came before its author
+// was looked up.
+func unchecked(log []mailbox.Item) bool {
+	for _, item := range log {
+		var m chat.Message
+		if item.Taken == mailbox.TakenRequest && (json.Unmarshal(item.Body, &m) != nil || m.Standing != chat.MayInstruct) {
+			return true
+		}
+	}
+	return false
+}
+
+// turn gathers what the loop is given: the history, the thread and the turn's
+// own entries. A first mention inside an older thread reads it from Slack, and
+// commits it before the first model call, so that a resumed run shows the same.
+func (r *Runtime) turn(ctx context.Context, c *mailbox.Claimed, own []chat.Entry, facts Facts, log *turnLog) (agent.Turn, error) {
+	t := agent.Turn{
+		ID: c.Turn, Conversation: c.Conversation, Actor: c.Actor, ActorName: facts.Name, Zone: facts.Zone,
+		Bot: r.opts.Bot, Visibility: visibility(c.Log),
+	}
+	var fixed setup
+	if json.Unmarshal(c.Setup, &fixed) == nil {
+		t.Offered = fixed.Tools
+	}
+	history, missing, err := r.history(ctx, c)
+	if err != nil {
+		return t, err
+	}
+	if missing {
+		t.Note = "Older turns of this thread are not shown."
+	}
+	if first := firstMessage(own); c.Fresh && c.History == 0 && first != "" && first != c.Conversation.Root {
+		read, missing, err := r.readThread(ctx, c, first, log)
+		if err != nil {
+			return t, err
+		}
+		if missing {
+			t.Note = "Older messages of this thread are not shown."
+		}
+		own = append(read, own...)
+	}
+	t.Before = history
+	for _, e := range own {
+		switch e.Origin {
+		case chat.Thread:
+			t.Before = append(t.Before, e)
+		default:
+			t.Own = append(t.Own, e)
+		}
+		if e.Role == chat.AssistantRole {
+			t.Steps++
+			t.Tokens += e.Tokens
+		}
+	}
+	log.mentions = participants(t.Before, t.Own)
+	return t, nil
+}
+
+// readThread asks Slack for what was said before the turn's first message. A
+// thread that cannot be read costs the turn its background, not its answer.
+func (r *Runtime) readThread(ctx context.Context, c *mailbox.Claimed, first chat.TS, log *turnLog) ([]chat.Entry, bool, error) {
+	messages, missing, err := r.opts.Slack.Thread(ctx, c.Conversation, first)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, false, context.Cause(ctx)
+		}
+		r.opts.Logger.Warn("thread not read", "turn", c.Turn, "err", err)
+		return nil, true, nil
+	}
+	var entries []chat.Entry
+	for _, m := range messages {
+		if m.ID.TS < first {
+			entries = append(entries, m.Entries(c.Turn, chat.Context, chat.Thread)...)
+		}
+	}
+	if len(entries) == 0 {
+		return nil, missing, nil
+	}
+	return entries, missing, log.Commit(ctx, entries...)
+}
+
+// history are the closed turns before the turn's first claim, in closing
+// order, as its actor may see them, the newest that fit the budget.
+func (r *Runtime) history(ctx context.Context, c *mailbox.Claimed) ([]chat.Entry, bool, error) {
+	if c.History == 0 {
+		return nil, false, nil
+	}
+	var turns [][]chat.Entry
+	left := r.opts.HistoryTokens * 3
+	missing, err := r.opts.Box.History(ctx, c.Conversation, c.History, func(t mailbox.ClosedTurn) bool {
+		entries := shown(t, c.Actor)
+		for _, e := range entries {
+			left -= size(e)
+		}
+		if left < 0 {
+			return false
+		}
+		turns = append(turns, entries)
+		return true
+	})
+	if err != nil {
+		return nil, false, err
+	}
+	var all []chat.Entry
+	for i := len(turns) - 1; i >= 0; i-- {
+		all = append(all, turns[i]...)
+	}
+	return all, missing, nil
+}
+
+func firstMessage(own []chat.Entry) chat.TS {
+	for _, e := range own {
+		if e.Origin == chat.Request && e.Message != nil {
+			return e.Message.TS
+		}
+	}
+	return ""
+}
+
+func visibility(log []mailbox.Item) chat.Visibility {
+	for _, item := range log {
+		var m chat.Message
+		if item.Taken == mailbox.TakenRequest && json.Unmarshal(item.Body, &m) == nil {
+			return m.Visibility
+		}
+	}
+	return ""
+}
+
+// messagesOf are the turn's own messages, in their order.
+func messagesOf(own []chat.Entry) []chat.MessageID {
+	var ids []chat.MessageID
+	for _, e := range own {
+		if e.Message == nil || e.Origin != chat.Request && e.Origin != chat.Steer {
+			continue
+		}
+		if len(ids) == 0 || ids[len(ids)-1] != *e.Message {
+			ids = append(ids, *e.Message)
+		}
+	}
+	return ids
+}

@@ -1,0 +1,86 @@
+package runtime
+
+import (
+	"context"
+	"log/slog"
+
+	"reeve/runtime/chat"
+	"reeve/runtime/mailbox"
+)
+
+// Deliver puts messages into the mailbox in one step and starts the turns that
+// they begin. Outcome i is that of message i, and is durable unless it has an
+// error.
+func (r *Runtime) Deliver(ctx context.Context, in []chat.Message) []Outcome {
+	puts := make([]mailbox.Put, len(in))
+	for i, m := range in {
+		puts[i] = mailbox.Put{
+			Message: m, Row: DecideRow(m, r.opts.Policy),
+			Turn: newTurnID(), Setup: r.setup, Claim: r.reserve(),
+		}
+	}
+	results, errs := r.opts.Box.PutAll(ctx, puts)
+	outcomes := make([]Outcome, len(in))
+	for i, result := range results {
+		outcomes[i] = r.accept(in[i], result, errs[i])
+		switch {
+		case result.Claimed != nil:
+			r.start(result.Claimed)
+		case puts[i].Claim:
+			r.release()
+		}
+		r.tellHolder(result)
+	}
+	return outcomes
+}
+
+// accept reads what became of one message, and says it in the log.
+func (r *Runtime) accept(m chat.Message, result mailbox.PutResult, err error) Outcome {
+	if err != nil {
+		r.opts.Logger.Error("message not stored", "conversation", m.Conversation.Key(), "ts", m.ID.TS, "err", err)
+		return Outcome{Message: m, Err: err}
+	}
+	m.Conversation = result.Conversation
+	o := Outcome{
+		Message: m, Disposition: result.Disposition, First: result.First, Turn: result.Turn,
+		Runs: result.Runs, Withdrawn: result.Withdrawn,
+	}
+	level := slog.LevelInfo
+	if o.Disposition == chat.Ignored {
+		level = slog.LevelDebug
+	}
+	r.opts.Logger.Log(context.Background(), level, "message", fate(o)...)
+	return o
+}
+
+// fate is a message's outcome as one line of the log, without its text.
+func fate(o Outcome) []any {
+	args := []any{
+		"disposition", o.Disposition, "conversation", o.Message.Conversation.Key(), "ts", o.Message.ID.TS,
+		"author", o.Message.Author.Key(), "turn", o.Turn,
+	}
+	if o.Disposition == chat.Duplicate {
+		args = append(args, "first", o.First)
+	}
+	if o.Message.Forced {
+		args = append(args, "forced", true)
+	}
+	if !o.Runs.IsZero() {
+		args = append(args, "runs", o.Runs.Key())
+	}
+	if len(o.Withdrawn) > 0 {
+		args = append(args, "withdrawn", len(o.Withdrawn))
+	}
+	return args
+}
+
+// tellHolder passes on what concerns a turn of this process, without waiting
+// for the message that the store publishes.
+func (r *Runtime) tellHolder(result mailbox.PutResult) {
+	switch result.Disposition {
+	case chat.SteerOwn, chat.SteerContext:
+		r.signal(mailbox.Signal{Steer: result.Turn})
+	case chat.Stop:
+		r.signal(mailbox.Signal{Stop: result.Turn})
+	}
+}

@@ -1,0 +1,110 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+
+	"reeve/agent"
+	"reeve/runtime/chat"
+	"reeve/runtime/mailbox"
+)
+
+// end is what follows a run: the turn is closed already, or is closed now as
+// what the error says, or is left for another worker.
+func (r *Runtime) end(ctx context.Context, log *turnLog, own []chat.Entry, err error) {
+	if err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	var failure *agent.Failure
+	var notAllowed *notAllowedError
+	switch {
+	case err == nil:
+		r.ended(log, own, mailbox.Done)
+	case errors.Is(err, errStopped):
+		r.closeStopped(log, own)
+	case errors.Is(err, errHandedOver):
+		r.handOver(log)
+	case errors.Is(err, errLeaseLost):
+		r.opts.Logger.Warn("turn lost", "turn", log.h.ref.Turn, "err", err)
+	case errors.As(err, &notAllowed):
+		r.closeNotAllowed(log, own, notAllowed.why)
+	case errors.As(err, &failure):
+		r.opts.Logger.Error("turn failed", "turn", log.h.ref.Turn, "kind", failure.Kind, "err", failure.Cause)
+		r.closeAs(log, own, mailbox.Failed, failure.Sentence(log.h.ref.Turn))
+	default:
+		// The store is away. The lease ends by itself, and whoever can write
+		// goes on from the last commit.
+		r.opts.Logger.Error("turn interrupted", "turn", log.h.ref.Turn, "err", err)
+	}
+}
+
+// closeAs ends the turn with one sentence to its actor. A stop that came first
+// ends it as stopped.
+func (r *Runtime) closeAs(log *turnLog, own []chat.Entry, outcome mailbox.Outcome, sentence string) {
+	var parts []chat.Part
+	var entries [][]byte
+	if sentence != "" {
+		parts = log.parts([]string{sentence})
+		raw, err := encode([]chat.Entry{{
+			Role: chat.AssistantRole, Origin: chat.Answer, Text: sentence, Posted: true,
+			Provenance: &chat.Provenance{Authority: chat.Context},
+		}})
+		if err == nil {
+			entries = raw
+		}
+	}
+	closing, err := log.close(context.Background(), outcome, entries, parts)
+	if err != nil || !closing.Closed {
+		r.opts.Logger.Error("turn not closed", "turn", log.h.ref.Turn, "outcome", outcome, "err", err)
+		return
+	}
+	r.ended(log, own, outcome)
+}
+
+// closeStopped says that the turn was stopped, and by whom when it was not its
+// actor.
+func (r *Runtime) closeStopped(log *turnLog, own []chat.Entry) {
+	sentence := "Stopped."
+	pulses, errs := r.opts.Box.Renew(context.Background(), []mailbox.Ref{log.h.ref})
+	if errs[0] != nil {
+		r.opts.Logger.Warn("turn lost", "turn", log.h.ref.Turn, "err", errs[0])
+		return
+	}
+	if stop := pulses[0].Stop; stop != nil && stop.By != log.h.actor && stop.By.IsPerson() {
+		sentence = "Stopped by <@" + string(stop.By.User) + ">."
+		log.mentions = append(log.mentions, stop.By.User)
+	}
+	r.closeAs(log, own, mailbox.Stopped, sentence)
+}
+
+// closeNotAllowed ends a turn whose author may not instruct: his messages are
+// context, and he is told in private.
+func (r *Runtime) closeNotAllowed(log *turnLog, own []chat.Entry, why string) {
+	r.closeAs(log, own, mailbox.Withdrawn, "")
+	var messages []chat.TS
+	for _, id := range messagesOf(own) {
+		messages = append(messages, id.TS)
+	}
+	r.notAllowed(log.h.ref.Conversation, log.h.actor, messages, why)
+}
+
+func (r *Runtime) handOver(log *turnLog) {
+	if err := r.opts.Box.HandOver(context.Background(), log.h.ref); err != nil {
+		r.opts.Logger.Warn("turn not handed over", "turn", log.h.ref.Turn, "err", err)
+		return
+	}
+	r.opts.Logger.Info("turn handed over", "turn", log.h.ref.Turn)
+}
+
+// ended shows what became of the turn.
+func (r *Runtime) ended(log *turnLog, own []chat.Entry, outcome mailbox.Outcome) {
+	r.opts.Logger.Info("turn ended", "turn", log.h.ref.Turn, "outcome", outcome)
+	state := ShownEnded
+	if outcome == mailbox.Done {
+		state = ShownDone
+	}
+	r.opts.Slack.Show(Change{
+		State: state, Turn: log.h.ref.Turn, Conversation: log.h.ref.Conversation,
+		Messages: append(messagesOf(own), log.steered...), Actor: log.h.actor,
+	})
+}

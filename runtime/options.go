@@ -1,0 +1,70 @@
+package runtime
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"reeve/agent"
+	"reeve/runtime/chat"
+	"reeve/runtime/mailbox"
+)
+
+// Agent runs the loop of one turn. A nil error means that the log said closed;
+// an *agent.Failure ends the turn as failed; the log's own errors and the
+// context's cause come back unchanged.
+type Agent interface {
+	Run(ctx context.Context, turn agent.Turn, log agent.Log) error
+}
+
+// Options are what a Runtime is made of. Zero durations and numbers mean the
+// shipped values.
+type Options struct {
+	Box    *mailbox.Box
+	Slack  Slack
+	Agent  Agent
+	Policy Policy
+	// Bot is the bot's own user id.
+	Bot chat.UserID
+	// Tools are the names of the tools that a new turn is offered.
+	Tools []string
+	// MaxRunning is how many turns run at once in this process; 500.
+	MaxRunning int
+	// MaxAttempts is how many workers a turn may lose without progress; 5.
+	MaxAttempts int
+	// TurnTimeout bounds the time that a turn runs, over all its runs; 15 min.
+	TurnTimeout time.Duration
+	// HistoryTokens bounds the history that a turn is shown, at 3 bytes a
+	// token; 25,000.
+	HistoryTokens int
+	// RenewEvery is how often leases are renewed; 3 s.
+	RenewEvery time.Duration
+	// ShutdownGrace is what a call in flight is given at the end; 10 s.
+	ShutdownGrace time.Duration
+	Logger        *slog.Logger
+}
+
+func (o Options) filled() Options {
+	if o.MaxRunning == 0 {
+		o.MaxRunning = 500
+	}
+	if o.MaxAttempts == 0 {
+		o.MaxAttempts = 5
+	}
+	if o.TurnTimeout == 0 {
+		o.TurnTimeout = 15 * time.Minute
+	}
+	if o.HistoryTokens == 0 {
+		o.HistoryTokens = 25_000
+	}
+	if o.RenewEvery == 0 {
+		o.RenewEvery = 3 * time.Second
+	}
+	if o.ShutdownGrace == 0 {
+		o.ShutdownGrace = 10 * time.Second
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o
+}

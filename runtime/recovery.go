@@ -1,0 +1,100 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"reeve/runtime/chat"
+	"reeve/runtime/mailbox"
+)
+
+// recover takes over what has no worker: turns and outboxes of lost processes,
+// and conversations whose messages wait for a process with room. It sleeps
+// until the earliest lease in the index ends, and at most one TTL: a lease that
+// is made after the look ends no earlier.
+func (r *Runtime) recover(ctx context.Context) {
+	for ctx.Err() == nil {
+		wait := r.recoverDue(ctx)
+		timer := time.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+		case <-r.wake:
+		case <-timer.C:
+		}
+		timer.Stop()
+	}
+}
+
+// retryIndex is how long to wait after the index could not be read.
+const retryIndex = time.Second
+
+// recoverDue does what is due now, and answers when to look again.
+func (r *Runtime) recoverDue(ctx context.Context) time.Duration {
+	due, err := r.opts.Box.Due(ctx)
+	if err != nil {
+		if ctx.Err() == nil {
+			r.opts.Logger.Warn("index not read", "err", err)
+		}
+		return retryIndex
+	}
+	wait := r.opts.Box.LeaseTTL()
+	for _, d := range due {
+		if d.In > 0 {
+			wait = min(wait, d.In)
+			continue
+		}
+		if err := r.takeOver(ctx, d); err != nil {
+			r.opts.Logger.Warn("not taken over", "conversation", d.Conversation.Key(), "kind", d.Kind, "err", err)
+			wait = min(wait, retryIndex)
+		}
+	}
+	return wait
+}
+
+func (r *Runtime) takeOver(ctx context.Context, d mailbox.Due) error {
+	if d.Kind == mailbox.DueSend {
+		lease, parts, ok, err := r.opts.Box.ClaimSending(ctx, d.Conversation)
+		if err == nil && ok {
+			r.opts.Slack.Post(lease, parts)
+		}
+		return err
+	}
+	if !r.reserve() {
+		return nil // a place that becomes free looks again
+	}
+	result, err := r.opts.Box.Claim(ctx, d.Conversation, r.next(true), r.opts.MaxAttempts)
+	if err == nil && result.Exhausted != nil {
+		result.Claimed, err = r.abandon(ctx, result.Exhausted)
+	}
+	if err != nil || result.Claimed == nil {
+		r.release()
+		return err
+	}
+	r.start(result.Claimed)
+	return nil
+}
+
+// abandon ends a turn that has lost all its workers. Its actor is told in the
+// same step; the next turn starts in it.
+func (r *Runtime) abandon(ctx context.Context, e *mailbox.Exhausted) (*mailbox.Claimed, error) {
+	parts := []chat.Part{{
+		ID: partID(e.Turn, 0, 0), Turn: e.Turn, To: chat.Destination{DM: e.Actor.User},
+		Markdown: "I had to give up on your request (turn " + e.Turn.Short() + "): every attempt at it broke off. " +
+			"Please ask again; if it happens again, tell whoever runs me the turn's name.",
+	}}
+	closing, err := r.opts.Box.Close(ctx, mailbox.Close{
+		Ref: e.Ref, Number: e.Commits + 1, Outcome: mailbox.Abandoned, Parts: parts, Next: r.next(true),
+	})
+	if errors.Is(err, mailbox.ErrStale) {
+		return nil, nil // another replica was first
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.opts.Logger.Error("turn abandoned", "turn", e.Turn, "conversation", e.Conversation.Key(), "actor", e.Actor.Key())
+	if closing.Send != nil {
+		r.opts.Slack.Post(*closing.Send, parts)
+	}
+	return closing.Next, nil
+}

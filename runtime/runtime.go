@@ -1,0 +1,138 @@
+package runtime
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"reeve/runtime/chat"
+	"reeve/runtime/mailbox"
+)
+
+// Runtime carries messages into turns and turns to their ends. It is safe for
+// concurrent use.
+type Runtime struct {
+	opts  Options
+	setup []byte
+
+	mu       sync.Mutex
+	holders  map[chat.TurnID]*holder
+	reserved int // slots promised to calls under way, and turns that run
+	draining bool
+
+	turns sync.WaitGroup
+	// wake lets recovery look at the index now.
+	wake   chan struct{}
+	cut    context.Context // ends when turns in flight are to be cut
+	cutNow context.CancelFunc
+}
+
+// setup is what is fixed at a turn's first claim.
+type setup struct {
+	Tools []string `json:"tools"`
+}
+
+// New makes a Runtime; Run sets it to work.
+func New(opts Options) (*Runtime, error) {
+	opts = opts.filled()
+	if opts.Box == nil || opts.Slack == nil || opts.Agent == nil || opts.Bot == "" {
+		return nil, errors.New("new runtime: it needs a mailbox, Slack, an agent and the bot's user id")
+	}
+	raw, err := json.Marshal(setup{Tools: opts.Tools})
+	if err != nil {
+		return nil, err
+	}
+	cut, cutNow := context.WithCancel(context.Background())
+	return &Runtime{
+		opts: opts, setup: raw, holders: map[chat.TurnID]*holder{},
+		wake: make(chan struct{}, 1), cut: cut, cutNow: cutNow,
+	}, nil
+}
+
+// Run renews leases, takes over what lost workers left, and listens to other
+// processes. When ctx ends it takes no new work, hands each turn over at its
+// next boundary, cuts what is in flight after the grace, and returns.
+func (r *Runtime) Run(ctx context.Context) error {
+	background, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	var helpers sync.WaitGroup
+	helpers.Go(func() { r.renew(background) })
+	helpers.Go(func() { r.recover(ctx) })
+	helpers.Go(func() { r.listen(background) })
+	<-ctx.Done()
+	r.drain()
+	stop()
+	helpers.Wait()
+	return ctx.Err()
+}
+
+// drain hands over what runs and waits until it is handed over.
+func (r *Runtime) drain() {
+	r.mu.Lock()
+	r.draining = true
+	r.mu.Unlock()
+	done := make(chan struct{})
+	go func() {
+		r.turns.Wait()
+		close(done)
+	}()
+	grace := time.NewTimer(r.opts.ShutdownGrace)
+	defer grace.Stop()
+	select {
+	case <-done:
+	case <-grace.C:
+	}
+	r.cutNow()
+	<-done
+}
+
+// reserve takes a place for a turn, if there is one.
+func (r *Runtime) reserve() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.draining || r.reserved >= r.opts.MaxRunning {
+		return false
+	}
+	r.reserved++
+	return true
+}
+
+// release gives a place back. Whoever waited for one is looked for.
+func (r *Runtime) release() {
+	r.mu.Lock()
+	full := r.reserved >= r.opts.MaxRunning
+	r.reserved--
+	r.mu.Unlock()
+	if full {
+		r.look()
+	}
+}
+
+// look wakes recovery.
+func (r *Runtime) look() {
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Running counts the turns that run in this process.
+func (r *Runtime) Running() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.holders)
+}
+
+// next is what this process offers a step that may start a turn.
+func (r *Runtime) next(claim bool) mailbox.Next {
+	return mailbox.Next{Claim: claim, Turn: newTurnID(), Setup: r.setup}
+}
+
+func newTurnID() chat.TurnID {
+	return chat.TurnID("t_" + strings.ToLower(ulid.Make().String()))
+}

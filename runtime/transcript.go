@@ -1,0 +1,108 @@
+package runtime
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"reeve/runtime/chat"
+	"reeve/runtime/mailbox"
+)
+
+// entriesOf reads one item of a turn's log. How a message was taken decides
+// the authority of what its author typed, and nothing else does: an item that
+// cannot be read, or that says nothing of itself, is no entry at all.
+func entriesOf(turn chat.TurnID, position int, item mailbox.Item) []chat.Entry {
+	id := fmt.Sprintf("%s.%d", turn, position)
+	if item.Taken == mailbox.EntryItem {
+		var e chat.Entry
+		if json.Unmarshal(item.Body, &e) != nil {
+			return nil
+		}
+		e.ID, e.Turn = id, turn
+		return []chat.Entry{e}
+	}
+	var m chat.Message
+	if json.Unmarshal(item.Body, &m) != nil {
+		return nil
+	}
+	var entries []chat.Entry
+	switch item.Taken {
+	case mailbox.TakenRequest:
+		entries = m.Entries(turn, chat.Instruction, chat.Request)
+	case mailbox.TakenSteer:
+		entries = m.Entries(turn, chat.Instruction, chat.Steer)
+	case mailbox.TakenContext:
+		entries = m.Entries(turn, chat.Context, chat.Steer)
+	case mailbox.TakenThread:
+		entries = m.Entries(turn, chat.Context, chat.Thread)
+	}
+	for i := range entries {
+		entries[i].ID = fmt.Sprintf("%s.%d", id, i)
+	}
+	return entries
+}
+
+func entriesOfLog(turn chat.TurnID, from int, items []mailbox.Item) []chat.Entry {
+	var entries []chat.Entry
+	for i, item := range items {
+		entries = append(entries, entriesOf(turn, from+i, item)...)
+	}
+	return entries
+}
+
+// shown is what a closed turn is in a later turn of actor: whole in his own
+// later turns; in another's, its messages and its posted answers.
+func shown(t mailbox.ClosedTurn, actor chat.Actor) []chat.Entry {
+	var entries []chat.Entry
+	for _, e := range entriesOfLog(t.Turn, 0, t.Log) {
+		if t.Actor != actor && (e.Private || e.Message == nil && !e.Posted) {
+			continue
+		}
+		thread := e.Origin == chat.Thread
+		e = e.Shown()
+		if thread {
+			e.Origin = chat.Thread
+		}
+		entries = append(entries, e)
+	}
+	return entries
+}
+
+// contributors are the distinct other authors whose text was steered into the
+// turn, first seen first.
+func contributors(actor chat.Actor, own []chat.Entry) []chat.Actor {
+	var others []chat.Actor
+	for _, e := range own {
+		if e.Origin != chat.Steer {
+			continue
+		}
+		if a := e.Author(); !a.IsZero() && a != actor && !slices.Contains(others, a) {
+			others = append(others, a)
+		}
+	}
+	return others
+}
+
+// participants are the people who have written in what a turn shows, whom an
+// answer may mention.
+func participants(entries ...[]chat.Entry) []chat.UserID {
+	var people []chat.UserID
+	for _, list := range entries {
+		for _, e := range list {
+			if a := e.Author(); a.IsPerson() && e.Message != nil && !slices.Contains(people, a.User) {
+				people = append(people, a.User)
+			}
+		}
+	}
+	return people
+}
+
+// size is an entry's size in bytes, for budgets.
+func size(e chat.Entry) int {
+	n := len(e.Text)
+	for _, c := range e.Calls {
+		n += len(c.Arguments)
+	}
+	return n + 64
+}

@@ -1,0 +1,256 @@
+package runtime
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"reeve/runtime/chat"
+	"reeve/runtime/mailbox"
+)
+
+// turnLog is the log of one run, written under its fence. It implements
+// agent.Log.
+type turnLog struct {
+	r       *Runtime
+	h       *holder
+	claimed *mailbox.Claimed
+	commits int64
+	length  int // items in the log
+	// allowed are authors whose accounts were found fit to instruct.
+	allowed  []chat.Actor
+	mentions []chat.UserID
+	// steered are the messages that this run took in.
+	steered []chat.MessageID
+	// next is what the closing step claimed.
+	next *mailbox.Claimed
+}
+
+// retryFacts is how long a closing waits before it asks again about the author
+// of a steer, when Slack does not answer.
+const retryFacts = time.Second
+
+func (l *turnLog) Commit(ctx context.Context, entries ...chat.Entry) error {
+	_, err := l.write(ctx, false, entries)
+	return err
+}
+
+func (l *turnLog) Boundary(ctx context.Context, entries ...chat.Entry) ([]chat.Entry, error) {
+	l.h.steered.Store(false)
+	done, err := l.write(ctx, true, entries)
+	if err != nil {
+		return nil, err
+	}
+	steers := l.taken(done.Taken)
+	more, _, err := l.resolve(ctx, done.Unchecked)
+	if err != nil {
+		return nil, err
+	}
+	steers = append(steers, more...)
+	if l.r.isDraining() {
+		return nil, errHandedOver
+	}
+	return steers, nil
+}
+
+func (l *turnLog) Steered() bool { return l.h.steered.Load() }
+
+func (l *turnLog) Close(ctx context.Context, answer chat.Entry) ([]chat.Entry, bool, error) {
+	entries, err := encode([]chat.Entry{answer})
+	if err != nil {
+		return nil, false, err
+	}
+	parts := l.parts(l.r.opts.Slack.Split(answer.Text))
+	for {
+		l.h.steered.Store(false)
+		closing, err := l.close(ctx, mailbox.Done, entries, parts)
+		switch {
+		case err != nil:
+			return nil, false, err
+		case closing.Stop != nil:
+			l.h.cancel(errStopped)
+			return nil, false, errStopped
+		case closing.Closed:
+			return nil, true, nil
+		}
+		l.length += len(entries)
+		entries, parts = nil, nil // they are written, and posted all the same
+		steers := l.taken(closing.Taken)
+		more, waiting, err := l.resolve(ctx, closing.Unchecked)
+		if err != nil {
+			return nil, false, err
+		}
+		if steers = append(steers, more...); len(steers) > 0 {
+			return steers, false, nil
+		}
+		if waiting {
+			select {
+			case <-ctx.Done():
+				return nil, false, context.Cause(ctx)
+			case <-time.After(retryFacts):
+			}
+		}
+	}
+}
+
+// write is one commit.
+func (l *turnLog) write(ctx context.Context, take bool, entries []chat.Entry) (mailbox.Committed, error) {
+	if ctx.Err() != nil {
+		return mailbox.Committed{}, context.Cause(ctx)
+	}
+	raw, err := encode(entries)
+	if err != nil {
+		return mailbox.Committed{}, err
+	}
+	answer := false
+	for _, e := range entries {
+		answer = answer || e.Role == chat.AssistantRole
+	}
+	// A stop may end ctx at any moment; the step itself is not cut, so that its
+	// outcome is known.
+	done, err := l.r.opts.Box.Commit(context.WithoutCancel(ctx), mailbox.Commit{
+		Ref: l.h.ref, Number: l.commits + 1, Entries: raw, Answer: answer, Take: take, Allowed: l.allowed,
+	})
+	if err != nil {
+		return mailbox.Committed{}, l.lost(ctx, err)
+	}
+	l.commits++
+	l.length += len(raw)
+	if done.Stop != nil {
+		l.h.cancel(errStopped)
+		return mailbox.Committed{}, errStopped
+	}
+	return done, nil
+}
+
+// close is one try to end the turn. What it queues is given to the sender.
+func (l *turnLog) close(ctx context.Context, outcome mailbox.Outcome, entries [][]byte, parts []chat.Part) (mailbox.Closing, error) {
+	if ctx.Err() != nil {
+		return mailbox.Closing{}, context.Cause(ctx)
+	}
+	claim := !l.r.isDraining()
+	closing, err := l.r.opts.Box.Close(context.WithoutCancel(ctx), mailbox.Close{
+		Ref: l.h.ref, Number: l.commits + 1, Outcome: outcome, Entries: entries, Parts: parts,
+		Allowed: l.allowed, Next: l.r.next(claim),
+	})
+	if err != nil {
+		return closing, l.lost(ctx, err)
+	}
+	if closing.Stop == nil {
+		l.commits++
+		l.next = closing.Next
+	}
+	if closing.Send != nil {
+		l.r.opts.Slack.Post(*closing.Send, parts)
+	}
+	return closing, nil
+}
+
+// lost tells a stale lease from the store's other errors.
+func (l *turnLog) lost(ctx context.Context, err error) error {
+	if errors.Is(err, mailbox.ErrStale) {
+		l.h.cancel(errLeaseLost)
+		return fmt.Errorf("%w: %w", errLeaseLost, err)
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// taken are the entries of steers that the last step put into the log.
+func (l *turnLog) taken(items []mailbox.Item) []chat.Entry {
+	entries := entriesOfLog(l.h.ref.Turn, l.length, items)
+	l.length += len(items)
+	l.mentions = append(l.mentions, participants(entries)...)
+	l.steered = append(l.steered, messagesOf(entries)...)
+	return entries
+}
+
+// resolve looks up the authors of unread steers and takes those that may
+// instruct; the others become context. waiting: Slack did not answer for some.
+func (l *turnLog) resolve(ctx context.Context, unchecked []mailbox.Unchecked) (steers []chat.Entry, waiting bool, err error) {
+	if len(unchecked) == 0 {
+		return nil, false, nil
+	}
+	found := false
+	for _, u := range unchecked {
+		facts, err := l.r.opts.Slack.Facts(ctx, u.Author)
+		switch {
+		case err != nil:
+			waiting = true
+			l.r.opts.Logger.Warn("author of a steer not looked up", "turn", l.h.ref.Turn, "author", u.Author.Key(), "err", err)
+		case facts.Standing == chat.ContextOnly:
+			if err := l.r.opts.Box.Settle(ctx, l.h.ref.Conversation, u.TS, u.Author); err != nil {
+				return nil, false, l.lost(ctx, err)
+			}
+			l.r.notAllowed(l.h.ref.Conversation, u.Author, []chat.TS{u.TS}, facts.Why)
+		default:
+			found = true
+			l.allowed = append(l.allowed, u.Author)
+		}
+	}
+	if !found {
+		return nil, waiting, nil
+	}
+	done, err := l.write(ctx, true, nil)
+	if err != nil {
+		return nil, false, err
+	}
+	return l.taken(done.Taken), waiting, nil
+}
+
+// parts are texts as the outbox posts them, in the conversation's thread.
+func (l *turnLog) parts(texts []string) []chat.Part {
+	c := l.h.ref.Conversation
+	parts := make([]chat.Part, len(texts))
+	for i, text := range texts {
+		parts[i] = chat.Part{
+			ID: partID(l.h.ref.Turn, l.commits+1, i), Turn: l.h.ref.Turn,
+			To: chat.Destination{Channel: c.Channel, Thread: c.Root}, Markdown: text, Mentions: l.mentions,
+		}
+	}
+	return parts
+}
+
+// partID is "TURN/N": N is the commit that wrote it, with the piece where an
+// answer has several, so that a repeated commit names the same parts.
+func partID(turn chat.TurnID, commit int64, piece int) string {
+	if piece == 0 {
+		return fmt.Sprintf("%s/%d", turn, commit)
+	}
+	return fmt.Sprintf("%s/%d.%d", turn, commit, piece)
+}
+
+// encode writes entries as the log keeps them.
+func encode(entries []chat.Entry) ([][]byte, error) {
+	raw := make([][]byte, len(entries))
+	for i, e := range entries {
+		if e.Time.IsZero() {
+			e.Time = time.Now().UTC()
+		}
+		b, err := json.Marshal(e)
+		if err != nil {
+			return nil, fmt.Errorf("encode entry: %w", err)
+		}
+		raw[i] = b
+	}
+	return raw, nil
+}
+
+func (r *Runtime) isDraining() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.draining
+}
+
+// notAllowed lets the edge tell an author in private that he may not instruct.
+func (r *Runtime) notAllowed(c chat.Conversation, author chat.Actor, messages []chat.TS, why string) {
+	change := Change{State: ShownNotAllowed, Conversation: c, Actor: author, Why: why}
+	for _, ts := range messages {
+		change.Messages = append(change.Messages, chat.MessageID{Team: c.Team, Channel: c.Channel, TS: ts})
+	}
+	r.opts.Slack.Show(change)
+}
