@@ -1,0 +1,156 @@
+package simulator
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+)
+
+// ClickMade is a person's click on an element of a message, as an event.
+type ClickMade struct {
+	User     string `json:"user"`
+	Channel  string `json:"channel"`
+	TS       string `json:"ts"`
+	ActionID string `json:"action_id"`
+	Value    string `json:"value,omitempty"`
+}
+
+// element is an interactive element somewhere in blocks.
+type element struct {
+	raw     map[string]any
+	blockID string
+}
+
+// findElement looks an element up by its action id, wherever it stands.
+func findElement(blocks json.RawMessage, actionID string) (element, bool) {
+	var list []map[string]any
+	_ = json.Unmarshal(blocks, &list)
+	for _, b := range list {
+		blockID, _ := b["block_id"].(string)
+		candidates, _ := b["elements"].([]any)
+		if accessory, ok := b["accessory"]; ok {
+			candidates = append(candidates, accessory)
+		}
+		for _, c := range candidates {
+			if e, ok := c.(map[string]any); ok && e["action_id"] == actionID {
+				return element{e, blockID}, true
+			}
+		}
+	}
+	return element{}, false
+}
+
+func (s *Server) personObject(user string) map[string]any {
+	u := s.world.Users[user]
+	return map[string]any{"id": u.ID, "username": u.Name, "name": u.Name, "team_id": u.TeamID}
+}
+
+// interaction is what all interactive payloads have.
+func (s *Server) interaction(kind, user string) map[string]any {
+	bot := s.world.Bot
+	team := s.world.Teams[bot.TeamID]
+	return map[string]any{
+		"type": kind, "user": s.personObject(user), "api_app_id": bot.AppID, "token": "simulated",
+		"team": map[string]any{"id": team.ID, "domain": team.Domain}, "enterprise": nil, "is_enterprise_install": false,
+	}
+}
+
+// Click is a person clicking a button of the message, or of the ephemeral
+// message, with this ts. It returns the envelope's id. The click reaches the
+// app that posted the message, and no other.
+func (s *Server) Click(user, channel, ts, actionID string) (envelopeID string, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	blocks, container, message, err := s.clickable(user, channel, ts)
+	if err != nil {
+		return "", err
+	}
+	e, ok := findElement(blocks, actionID)
+	if !ok {
+		return "", fmt.Errorf("click %s on %s: no such element", actionID, ts)
+	}
+	action := map[string]any{"action_id": actionID, "block_id": e.blockID, "type": e.raw["type"], "action_ts": s.nextTS()}
+	for _, k := range []string{"text", "value", "style"} {
+		if v, ok := e.raw[k]; ok {
+			action[k] = v
+		}
+	}
+	value, _ := e.raw["value"].(string)
+	c := s.world.Channels[channel]
+	payload := s.interaction("block_actions", user)
+	payload["container"], payload["actions"] = container, []any{action}
+	payload["channel"] = map[string]any{"id": c.ID, "name": c.Name}
+	payload["trigger_id"], payload["response_url"] = s.newTrigger(user), s.newResponseURL(user, channel, ts)
+	payload["state"] = map[string]any{"values": map[string]any{}}
+	if message != nil {
+		payload["message"] = message
+	}
+	s.record(Event{Kind: Clicked, Click: &ClickMade{User: user, Channel: channel, TS: ts, ActionID: actionID, Value: value}})
+	return s.sendPayload("interactive", payload, false).ID, nil
+}
+
+// clickable finds what was posted by the app and the user sees.
+func (s *Server) clickable(user, channel, ts string) (blocks json.RawMessage, container, message map[string]any, err error) {
+	c := s.world.Channels[channel]
+	if c == nil || !c.has(user) {
+		return nil, nil, nil, fmt.Errorf("click in %s as %s: not a member", channel, user)
+	}
+	container = map[string]any{"type": "message", "message_ts": ts, "channel_id": channel, "is_ephemeral": false}
+	if m, _ := c.find(ts); m != nil && m.own {
+		if m.ThreadTS != "" {
+			container["thread_ts"] = m.ThreadTS
+		}
+		return m.Blocks, container, s.wire(c, m), nil
+	}
+	i := slices.IndexFunc(s.ephemerals, func(e Ephemeral) bool { return e.TS == ts && e.Channel == channel && e.User == user })
+	if i < 0 {
+		return nil, nil, nil, fmt.Errorf("click on %s in %s: no message of the app", ts, channel)
+	}
+	container["is_ephemeral"] = true
+	if e := s.ephemerals[i]; e.ThreadTS != "" {
+		container["thread_ts"] = e.ThreadTS
+	}
+	return s.ephemerals[i].Blocks, container, nil, nil
+}
+
+// SubmitView is a person submitting a modal. Values are the view's
+// state.values by block and action id. It returns the acknowledged envelope,
+// whose Response is the app's response_action.
+func (s *Server) SubmitView(ctx context.Context, user, viewID string, values map[string]map[string]any) (Envelope, error) {
+	s.mu.Lock()
+	v, ok := s.views[viewID]
+	if !ok || v.User != user {
+		s.mu.Unlock()
+		return Envelope{}, fmt.Errorf("submit view %s as %s: no such view", viewID, user)
+	}
+	payload := s.interaction("view_submission", user)
+	view := s.viewObject(v)
+	view["state"] = map[string]any{"values": values}
+	payload["view"], payload["trigger_id"], payload["response_urls"] = view, s.newTrigger(user), []any{}
+	s.mu.Unlock()
+	raw, err := json.Marshal(payload)
+	if err != nil {
+		return Envelope{}, fmt.Errorf("submit view %s: %w", viewID, err)
+	}
+	return s.deliver(ctx, &Envelope{ID: uuid(), Type: "interactive", Payload: raw, AcceptsResponse: true})
+}
+
+// Command is a person's slash command. It returns the acknowledged envelope.
+func (s *Server) Command(ctx context.Context, user, channel, command, text string) (Envelope, error) {
+	s.mu.Lock()
+	u, c, bot := s.world.Users[user], s.world.Channels[channel], s.world.Bot
+	if c == nil {
+		s.mu.Unlock()
+		return Envelope{}, fmt.Errorf("command in %s: no such channel", channel)
+	}
+	payload := map[string]any{
+		"token": "simulated", "team_id": bot.TeamID, "team_domain": s.world.Teams[bot.TeamID].Domain,
+		"channel_id": channel, "channel_name": c.Name, "user_id": user, "user_name": u.Name, "command": command, "text": text,
+		"api_app_id": bot.AppID, "is_enterprise_install": "false",
+		"response_url": s.newResponseURL(user, channel, ""), "trigger_id": s.newTrigger(user),
+	}
+	s.mu.Unlock()
+	raw, _ := json.Marshal(payload)
+	return s.deliver(ctx, &Envelope{ID: uuid(), Type: "slash_commands", Payload: raw, AcceptsResponse: true})
+}
