@@ -79,6 +79,8 @@ func place(s chat.State, m chat.Message, p Policy) chat.Disposition {
 		return chat.SteerOwn
 	case chat.OwnParked:
 		switch {
+		case s.Stopping:
+			return chat.Wait
 		case m.Forced:
 			return chat.EndWait
 		case behind:

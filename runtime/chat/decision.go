@@ -31,8 +31,8 @@ func (f Full) String() string { return [...]string{"no", "author", "conversation
 // State is everything about a conversation that a decision may depend on.
 type State struct {
 	Column Column
-	// Stopping: the running turn is being stopped or has failed, and takes no
-	// more steers.
+	// Stopping: the turn of the column is being stopped or has failed, and
+	// takes no more steers.
 	Stopping bool
 	// OlderOwnWaiting: an older message of the same author waits.
 	OlderOwnWaiting bool

@@ -18,7 +18,7 @@ type ClaimResult struct {
 	Later time.Duration
 }
 
-// Exhausted is a turn that is to be abandoned.
+// Exhausted is a turn that is to be abandoned, under a lease of this process.
 type Exhausted struct {
 	Ref
 	Actor   chat.Actor

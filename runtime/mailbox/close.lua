@@ -28,7 +28,7 @@ if t[10] == token then
   return {'closed', t[14] or '', tonumber(t[15] or 0), claimed_before(c, by.nonce)}
 end
 if t[1] ~= 'running' or t[2] ~= token then return {} end
-if n <= tonumber(t[7]) then
+if outcome == 'done' and n <= tonumber(t[7]) then
   return open(tonumber(t[11] or 0), tonumber(t[12] or 0), t[13] or '', t[14] or '', tonumber(t[15] or 0))
 end
 if outcome == 'done' and t[6] then return {'stopping', t[5], t[6]} end

@@ -7,7 +7,9 @@
 local c, turn = ARGV[2], ARGV[3]
 local by = {owner = ARGV[5], nonce = ARGV[6], ttl = tonumber(ARGV[7]), turn = ARGV[8],
   setup = ARGV[9], claims = ARGV[10]}
-if redis.call('HGET', turn_key(turn), 'state') ~= 'parked' then return {0} end
-redis.call('HSET', turn_key(turn), 'state', 'queued', 'ended', ARGV[4])
+local t = redis.call('HMGET', turn_key(turn), 'state', 'ended_by')
+if t[2] == by.nonce then return {1, claimed_before(c, by.nonce)} end
+if t[1] ~= 'parked' then return {0} end
+redis.call('HSET', turn_key(turn), 'state', 'queued', 'ended', ARGV[4], 'ended_by', by.nonce)
 redis.call('RPUSH', ready_key(c), turn)
 return {1, claim_next(c, by, now_ms())}

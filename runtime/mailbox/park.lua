@@ -11,7 +11,7 @@ local by = {owner = ARGV[7], nonce = ARGV[8], ttl = tonumber(ARGV[9]), turn = AR
   setup = ARGV[11], claims = ARGV[12]}
 local now = now_ms()
 local t = redis.call('HMGET', turn_key(turn), 'state', 'token', 'actor', 'stop_by', 'stop_ts', 'ran', 'claimed', 'parked')
-if t[1] == 'parked' and t[8] == token then return {'parked', false} end
+if t[8] == token then return {'parked', claimed_before(c, by.nonce)} end
 if not holds(turn, token) then return {} end
 if t[5] then return {'stopping', t[4], t[5]} end
 if redis.call('ZCARD', steer_key(turn)) > 0 then return {'open', redis.call('ZCARD', steer_key(turn))} end

@@ -182,8 +182,10 @@ elseif d == 'j' or d == 'e' then
 elseif d == 'x' then
   local turn = column == 1 and parked or run
   remember('withdrawn', turn)
-  redis.call('HSETNX', turn_key(turn), 'stop_by', author)
-  redis.call('HSETNX', turn_key(turn), 'stop_ts', ts)
+  local stop = redis.call('HMGET', turn_key(turn), 'stop_by', 'stop_ts')
+  if not stop[1] or stop[1] == author and stop[2] < ts then
+    redis.call('HSET', turn_key(turn), 'stop_by', author, 'stop_ts', ts)
+  end
   result[3] = turn
   for _, t in ipairs(withdraw_older()) do result[#result + 1] = t end
   if column == 1 then

@@ -1,10 +1,12 @@
 -- sent: the sender removes what it has posted and keeps its lease, or releases
 -- it with the last part. KEYS: the conversation, the outbox, the index.
 -- ARGV: 2 conversation, 3 sender's token, 4 ttl (ms), 5.. part ids
--- Returns {} when the token is stale, else {1, parts left...}.
+-- Returns {} when the token is stale, else {1, parts left...}. The call that
+-- released the lease is answered alike when it is repeated.
 local c = ARGV[2]
-if redis.call('HGET', conv_key(c), 's_tok') ~= ARGV[3] then
-  -- Released by this very call before its answer was lost, or taken over.
+local s = redis.call('HMGET', conv_key(c), 's_tok', 's_done')
+if s[1] ~= ARGV[3] then
+  if s[2] == ARGV[3] then return {1} end
   return {}
 end
 local done = {}
@@ -19,6 +21,7 @@ for _, part in ipairs(redis.call('LRANGE', out_key(c), 0, -1)) do
 end
 if #left == 1 then
   redis.call('HDEL', conv_key(c), 's_tok', 's_until')
+  redis.call('HSET', conv_key(c), 's_done', ARGV[3])
   redis.call('ZREM', INDEX, 's|' .. c)
 else
   local ends = now_ms() + tonumber(ARGV[4])
