@@ -1,0 +1,128 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"reeve/plugins"
+	"reeve/runtime/chat"
+)
+
+const (
+	// parallel is how many calls of one answer run at a time.
+	parallel = 8
+	// maxCalls is how many calls of one answer are made at all.
+	maxCalls = 64
+)
+
+// call makes the calls of one answer and returns their results in the order of
+// the calls. before is how many calls the turn had made.
+func (r *run) call(ctx context.Context, calls []chat.ToolCall, before int) []chat.Entry {
+	entries := make([]chat.Entry, len(calls))
+	var group errgroup.Group
+	group.SetLimit(parallel)
+	for i, c := range calls {
+		group.Go(func() error {
+			entries[i] = r.result(c, r.one(ctx, c, before+i, i))
+			return nil
+		})
+	}
+	_ = group.Wait() // no call returns an error: what goes wrong is its result
+	return entries
+}
+
+func (r *run) one(ctx context.Context, c chat.ToolCall, before, place int) (result plugins.Result) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			result = plugins.Result{Error: true, Text: "This call failed: a fault in Reeve."}
+		}
+	}()
+	if place >= maxCalls {
+		return plugins.Result{Error: true, Text: fmt.Sprintf("This call was not made: an answer may ask for %d calls at most. Ask for less at a time.", maxCalls)}
+	}
+	return r.options.Tools.Call(ctx, r.plugin(before, c.ID), c)
+}
+
+// unanswered are the calls of the last answer that have no result: a run that
+// was lost had begun them, or was about to.
+func (r *run) unanswered() []chat.ToolCall {
+	results := resultsByCall(r.turn.Own)
+	for i, e := range slices.Backward(r.turn.Own) {
+		if e.Role == chat.AssistantRole {
+			return slices.DeleteFunc(slices.Clone(e.Calls), func(c chat.ToolCall) bool {
+				_, ok := results.of[i][c.ID]
+				return ok
+			})
+		}
+	}
+	return nil
+}
+
+// repeat answers calls that a lost run left without a result. Those that
+// change nothing, or the same thing under the same key, are made again; what
+// became of the others is unknown, and they are not.
+func (r *run) repeat(ctx context.Context, calls []chat.ToolCall) []chat.Entry {
+	before := max(r.callsMade()-len(calls), 0)
+	entries := make([]chat.Entry, len(calls))
+	var again []chat.ToolCall
+	var places []int
+	for i, c := range calls {
+		if r.repeatable(c.Tool) {
+			again, places = append(again, c), append(places, i)
+			continue
+		}
+		entries[i] = r.result(c, plugins.Result{Error: true, Text: unknownOutcome})
+	}
+	for i, e := range r.call(ctx, again, before) {
+		entries[places[i]] = e
+	}
+	return entries
+}
+
+func (r *run) repeatable(tool string) bool {
+	return slices.ContainsFunc(r.tools, func(s ToolSpec) bool {
+		return s.Name == tool && (s.Effect == plugins.Pure || s.Effect == plugins.Idempotent)
+	})
+}
+
+func (r *run) result(c chat.ToolCall, result plugins.Result) chat.Entry {
+	e := r.entry(chat.ToolRole, chat.Result)
+	e.CallID, e.Tool, e.Text, e.Private = c.ID, c.Tool, result.Text, result.Private
+	return e
+}
+
+// named gives each call an id that is its own in the turn: ids tell calls
+// apart for good, and a model may repeat one or leave it out.
+func (r *run) named(calls []chat.ToolCall) []chat.ToolCall {
+	used := map[string]bool{}
+	for _, e := range r.turn.Own {
+		for _, c := range e.Calls {
+			used[c.ID] = true
+		}
+	}
+	calls = slices.Clone(calls)
+	for i, c := range calls {
+		for n := 0; !callName.MatchString(calls[i].ID) || used[calls[i].ID]; n++ {
+			calls[i].ID = fmt.Sprintf("call_%d_%d_%d", r.turn.Steps, i, n)
+		}
+		used[calls[i].ID] = true
+		calls[i].Tool = plugins.CutMiddle(c.Tool, 128)
+		calls[i].Arguments = plugins.CutMiddle(c.Arguments, maxArguments)
+	}
+	return calls
+}
+
+// maxArguments bounds what is kept of one call's arguments, in bytes. What is
+// longer is no JSON any more, and its result says so.
+const maxArguments = 64 << 10
+
+func (r *run) callsMade() int {
+	n := 0
+	for _, e := range r.turn.Own {
+		n += len(e.Calls)
+	}
+	return n
+}

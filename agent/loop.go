@@ -1,0 +1,246 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"reeve/plugins"
+	"reeve/runtime/chat"
+)
+
+// Options are what a Loop works with; zero bounds mean the defaults.
+type Options struct {
+	Model Model
+	Tools Tools
+	// MaxSteps is how many model calls one turn may make, all its runs taken
+	// together: 50.
+	MaxSteps int
+	// MaxTurnTokens is how many tokens one turn may use: 200,000.
+	MaxTurnTokens int
+	// ContextTokens is how much one request may hold: DefaultContextTokens.
+	ContextTokens int
+	// Now is the clock that stamps entries; time.Now when nil.
+	Now    func() time.Time
+	Logger *slog.Logger
+}
+
+// Loop advances turns. It is safe for concurrent use.
+type Loop struct{ options Options }
+
+// NewLoop needs a model and tools.
+func NewLoop(o Options) *Loop {
+	if o.MaxSteps == 0 {
+		o.MaxSteps = 50
+	}
+	if o.MaxTurnTokens == 0 {
+		o.MaxTurnTokens = 200_000
+	}
+	if o.ContextTokens == 0 {
+		o.ContextTokens = DefaultContextTokens
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Loop{o}
+}
+
+// Run advances a turn until it is closed, and returns nil then. Otherwise it
+// returns why this run ended: a *Failure when the turn has failed, an error of
+// the log unchanged, or the cause of ctx when ctx ended. A deadline of ctx
+// that names no cause is the turn's time budget.
+//
+// The turn's own entries may end anywhere, since an earlier run may have been
+// lost anywhere: calls without results are made again when that changes
+// nothing, and answered "outcome unknown" otherwise.
+func (l *Loop) Run(ctx context.Context, turn Turn, log Log) (err error) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			l.options.Logger.Error("fault in the loop", "turn", turn.ID, "type", fmt.Sprintf("%T", fault), "stack", string(debug.Stack()))
+			err = &Failure{Internal, fmt.Errorf("loop panicked with a %T", fault)}
+		}
+		err = ended(ctx, err)
+	}()
+	turn.Own = slices.Clone(turn.Own)
+	r := &run{Loop: l, turn: turn, log: log}
+	r.tools = l.options.Tools.Offered(r.plugin(0, ""))
+	return r.advance(ctx)
+}
+
+// ended says why a run is over. What ctx was ended for explains the errors
+// that came of it.
+func ended(ctx context.Context, err error) error {
+	if err == nil || ctx.Err() == nil {
+		return err
+	}
+	var failure *Failure
+	if !errors.Is(err, ctx.Err()) && !errors.Is(err, context.Cause(ctx)) && !errors.As(err, &failure) {
+		return err
+	}
+	if cause := context.Cause(ctx); cause != context.DeadlineExceeded {
+		return cause
+	}
+	return &Failure{TimeSpent, context.DeadlineExceeded}
+}
+
+// run is one run of a turn.
+type run struct {
+	*Loop
+	turn  Turn // its Own grows as the run goes on
+	log   Log
+	tools []ToolSpec
+}
+
+func (r *run) advance(ctx context.Context) error {
+	if calls := r.unanswered(); len(calls) > 0 {
+		if err := r.boundary(ctx, r.repeat(ctx, calls)...); err != nil {
+			return err
+		}
+	}
+	for {
+		if err := r.budget(ctx); err != nil {
+			return err
+		}
+		if r.log.Steered() || !r.pending() {
+			if err := r.boundary(ctx); err != nil {
+				return err
+			}
+		}
+		reply, err := r.ask(ctx)
+		if err != nil {
+			return err
+		}
+		if len(reply.Calls) > 0 {
+			if err := r.work(ctx, reply); err != nil {
+				return err
+			}
+			continue
+		}
+		closed, err := r.close(ctx, reply)
+		if closed || err != nil {
+			return err
+		}
+	}
+}
+
+// budget is asked before each model call: what has been finished is kept, but
+// nothing new is begun.
+func (r *run) budget(ctx context.Context) error {
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case r.turn.Steps >= r.options.MaxSteps:
+		return &Failure{StepsSpent, fmt.Errorf("%d model calls made", r.turn.Steps)}
+	case r.turn.Tokens >= r.options.MaxTurnTokens:
+		return &Failure{TokensSpent, fmt.Errorf("%d tokens used", r.turn.Tokens)}
+	}
+	return nil
+}
+
+// ask makes one model call.
+func (r *run) ask(ctx context.Context) (Reply, error) {
+	if !r.pending() {
+		return Reply{}, &Failure{Internal, errors.New("nothing in the turn waits for an answer")}
+	}
+	req := BuildRequest(r.turn, r.tools, r.options.ContextTokens)
+	start := time.Now()
+	reply, err := r.options.Model.Complete(ctx, req)
+	r.turn.Steps++
+	if err != nil {
+		var failure *Failure
+		if errors.As(err, &failure) || ctx.Err() != nil {
+			return Reply{}, err
+		}
+		return Reply{}, &Failure{Internal, fmt.Errorf("ask model: %w", err)}
+	}
+	if strings.TrimSpace(reply.Text) == "" && len(reply.Calls) == 0 {
+		return Reply{}, &Failure{ModelUnreachable, errors.New("the model gave an empty answer")}
+	}
+	if reply.Tokens == 0 {
+		reply.Tokens = Estimate(req) + Estimate(Request{Messages: []Message{{Content: reply.Text, Calls: reply.Calls}}})
+	}
+	r.turn.Tokens += reply.Tokens
+	r.options.Logger.Debug("model answered", "turn", r.turn.ID, "step", r.turn.Steps, "tokens", reply.Tokens,
+		"calls", len(reply.Calls), "took", time.Since(start))
+	return reply, nil
+}
+
+// pending: something in the turn has been said since the last answer. A model
+// that is asked without it would talk to itself.
+func (r *run) pending() bool {
+	for _, e := range slices.Backward(r.turn.Own) {
+		if e.Role != chat.AssistantRole {
+			return slices.ContainsFunc(r.turn.Own, func(e chat.Entry) bool { return e.Role == chat.UserRole })
+		}
+		if len(e.Calls) == 0 {
+			return false
+		}
+	}
+	return false
+}
+
+// work commits an answer with its calls, makes them, and takes the steers that
+// came meanwhile in the step that writes their results.
+func (r *run) work(ctx context.Context, reply Reply) error {
+	answer := r.entry(chat.AssistantRole, chat.CallOrigin)
+	answer.Text, answer.Tokens, answer.Private = reply.Text, reply.Tokens, r.private()
+	answer.Calls = r.named(reply.Calls)
+	if err := r.log.Commit(ctx, answer); err != nil {
+		return err
+	}
+	before := r.callsMade()
+	r.turn.Own = append(r.turn.Own, answer)
+	return r.boundary(ctx, r.call(ctx, answer.Calls, before)...)
+}
+
+func (r *run) boundary(ctx context.Context, results ...chat.Entry) error {
+	if err := ctx.Err(); err != nil {
+		return err // the results of calls that were cut are not worth keeping
+	}
+	steers, err := r.log.Boundary(ctx, results...)
+	if err != nil {
+		return err
+	}
+	r.turn.Own = append(append(r.turn.Own, results...), steers...)
+	return nil
+}
+
+func (r *run) close(ctx context.Context, reply Reply) (closed bool, err error) {
+	answer := r.entry(chat.AssistantRole, chat.Answer)
+	answer.Text, answer.Tokens, answer.Posted = reply.Text, reply.Tokens, true
+	steers, closed, err := r.log.Close(ctx, answer)
+	if closed || err != nil {
+		return closed, err
+	}
+	r.turn.Own = append(append(r.turn.Own, answer), steers...)
+	return false, nil
+}
+
+// private: what the model writes after a private entry of its turn, and what
+// is not posted, is private as well.
+func (r *run) private() bool {
+	return slices.ContainsFunc(r.turn.Own, func(e chat.Entry) bool { return e.Private })
+}
+
+func (r *run) entry(role chat.Role, origin chat.Origin) chat.Entry {
+	return chat.Entry{
+		Turn: r.turn.ID, Role: role, Origin: origin, Time: r.options.Now().UTC(),
+		Provenance: &chat.Provenance{Authority: chat.Context},
+	}
+}
+
+func (r *run) plugin(calls int, call string) plugins.Run {
+	return plugins.Run{
+		Turn: r.turn.ID, Conversation: r.turn.Conversation, Visibility: r.turn.Visibility,
+		Actor: r.turn.Actor, Zone: r.turn.Zone, Offered: r.turn.Offered,
+		Calls: calls, Key: plugins.CallKey(r.turn.ID, call),
+	}
+}
