@@ -54,34 +54,20 @@ func entriesOfLog(turn chat.TurnID, from int, items []mailbox.Item) []chat.Entry
 // shown is what a closed turn is in a later turn of actor: whole in his own
 // later turns; in another's, its messages and its posted answers.
 func shown(t mailbox.ClosedTurn, actor chat.Actor) []chat.Entry {
-	var entries []chat.Entry
+	var thread, entries []chat.Entry
 	for _, e := range entriesOfLog(t.Turn, 0, t.Log) {
-		if t.Actor != actor && (e.Private || e.Message == nil && !e.Posted) {
-			continue
-		}
-		thread := e.Origin == chat.Thread
-		e = e.Shown()
-		if thread {
+		switch {
+		case e.Origin == chat.Thread: // it was said before the turn's first message
+			e = e.Shown()
 			e.Origin = chat.Thread
-		}
-		entries = append(entries, e)
-	}
-	return entries
-}
-
-// contributors are the distinct other authors whose text was steered into the
-// turn, first seen first.
-func contributors(actor chat.Actor, own []chat.Entry) []chat.Actor {
-	var others []chat.Actor
-	for _, e := range own {
-		if e.Origin != chat.Steer {
-			continue
-		}
-		if a := e.Author(); !a.IsZero() && a != actor && !slices.Contains(others, a) {
-			others = append(others, a)
+			thread = append(thread, e)
+		case t.Actor == actor || e.Message != nil || e.Posted:
+			if t.Actor == actor || !e.Private {
+				entries = append(entries, e.Shown())
+			}
 		}
 	}
-	return others
+	return append(thread, entries...)
 }
 
 // participants are the people who have written in what a turn shows, whom an
