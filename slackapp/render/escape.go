@@ -1,0 +1,93 @@
+package render
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+var slackEscapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+
+// escapeText writes text so that it is read as text, wherever it stands.
+func escapeText(s string, f form) string { return escapeBetween(s, f, true, 0, 0) }
+
+// escapeBetween is escapeText for text that stands between two characters; 0 is
+// any. In a table's cell a bar is escaped too.
+func escapeBetween(s string, f form, inCell bool, prev, after rune) string {
+	if !f.markdown() {
+		return slackEscapes.Replace(s)
+	}
+	// Without an opening bracket there is no link, image, definition or note.
+	bracket := strings.Contains(s, "](") || strings.Contains(s, "][") || strings.Contains(s, "]:") || strings.HasSuffix(s, "]")
+	var b strings.Builder
+	for i, r := range s {
+		next, size := utf8.DecodeRuneInString(s[i+utf8.RuneLen(r):])
+		if size == 0 {
+			next = after
+		}
+		if mustEscape(r, prev, next, s[i:], bracket, inCell) {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+		prev = r
+	}
+	return b.String()
+}
+
+// mustEscape knows where a character could be markup. Where it surely is not,
+// it stays bare, so that ordinary text is not full of backslashes.
+func mustEscape(r, prev, next rune, rest string, bracket, inCell bool) bool {
+	switch r {
+	case '`':
+		return true
+	case '*':
+		return !(unicode.IsSpace(prev) && unicode.IsSpace(next))
+	case '_':
+		return !(isWord(prev) && isWord(next)) && !(unicode.IsSpace(prev) && unicode.IsSpace(next))
+	case '~':
+		return next != ' ' && !(unicode.IsSpace(prev) && next >= '0' && next <= '9')
+	case '[':
+		return bracket || !strings.Contains(rest, "]") || next == '^'
+	case '\\':
+		return next == 0 || next == '\n' || next < utf8.RuneSelf && (unicode.IsPunct(next) || unicode.IsSymbol(next))
+	case '<':
+		return next == 0 || unicode.IsLetter(next) || strings.ContainsRune("/!?@#", next)
+	case '&':
+		return next == 0 || entity.MatchString(rest)
+	case '!':
+		return next == 0 || next == '['
+	case '|':
+		return inCell
+	}
+	return false
+}
+
+func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+var (
+	lineMark = regexp.MustCompile(`^(?:#{1,6}(?:\s|$)|[-+*](?:\s|$)|>|=+\s*$|(?:_\s*){3,}$|(?:\*\s*){3,}$|~~~)`)
+	lineNum  = regexp.MustCompile(`^(\d{1,9})([.)](?:\s|$))`)
+	lineRule = regexp.MustCompile(`^[\s:|-]*-[\s:|-]*$`)
+)
+
+// escapeLines keeps a paragraph's lines from being read as the beginning of
+// another kind of block, or as the rule below a heading or a table's head.
+func escapeLines(s string) string {
+	all := strings.Split(s, "\n")
+	for i, line := range all {
+		// More than three spaces would make code of it; two at the end are a
+		// line break.
+		line = strings.TrimLeft(line, " \t")
+		switch {
+		case lineRule.MatchString(line):
+			line = strings.Replace(line, "-", `\-`, 1)
+		case lineMark.MatchString(line):
+			line = `\` + line
+		default:
+			line = lineNum.ReplaceAllString(line, `${1}\${2}`)
+		}
+		all[i] = line
+	}
+	return strings.Join(all, "\n")
+}

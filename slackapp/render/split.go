@@ -1,0 +1,301 @@
+package render
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/yuin/goldmark/ast"
+	east "github.com/yuin/goldmark/extension/ast"
+)
+
+// Split cuts Markdown into pieces that one post can hold each, at the borders
+// of its blocks. A list is cut between its items and a table between its rows,
+// with its head again; a block of code that is too long for one post is closed
+// and opened again with the same info string; a paragraph is cut at the end of
+// a line, a sentence or a word, and nowhere inside of a character. Nothing but
+// blank space is left out; a text with nothing in it has no pieces.
+func Split(markdown string) []string {
+	source := clean(markdown)
+	if strings.TrimSpace(source) == "" {
+		return nil
+	}
+	if fits(source) {
+		return []string{strings.Trim(source, "\n")}
+	}
+	s := splitter{w: newWriter(source, asSource, Options{})}
+	for n := parse(s.w.src).FirstChild(); n != nil; n = n.NextSibling() {
+		s.block(n)
+	}
+	s.flush()
+	if len(s.pieces) == 0 {
+		// Definitions alone, which show nothing; they are text to whoever
+		// wrote them.
+		s.text(escapeText(source, asSource), "\n\n")
+		s.flush()
+	}
+	return s.pieces
+}
+
+// fits reports whether one post can hold a piece.
+func fits(piece string) bool { return cost(piece) <= maxBlocks }
+
+// cost is the length of a piece's blocks; too much markdown counts as too long.
+func cost(piece string) int {
+	if len(piece) > 8*maxBlocks {
+		return len(piece)
+	}
+	rendered := formatted(piece, asMarkdown, Options{})
+	if utf8.RuneCountInString(rendered) > maxMarkdown || utf8.RuneCountInString(piece) > maxMarkdown {
+		return maxBlocks + 1
+	}
+	return blockLength(rendered)
+}
+
+// splitter packs what it is given into as few pieces as it can.
+type splitter struct {
+	w      *writer
+	pieces []string
+	piece  strings.Builder
+	spent  int // an upper bound of the piece's cost
+	runes  int
+}
+
+func (s *splitter) flush() {
+	if piece := strings.Trim(s.piece.String(), "\n"); strings.TrimSpace(piece) != "" {
+		s.pieces = append(s.pieces, piece)
+	}
+	s.piece.Reset()
+	s.spent, s.runes = 0, 0
+}
+
+// add puts a text that fits into the piece, or begins a new one.
+func (s *splitter) add(text, gap string) {
+	c, runes := cost(text), utf8.RuneCountInString(text)
+	if s.piece.Len() > 0 && (s.spent+c+4 > maxBlocks || s.runes+runes+2 > maxMarkdown || len(text)+s.piece.Len() > 8*maxBlocks) {
+		s.flush()
+	}
+	if s.piece.Len() > 0 {
+		s.piece.WriteString(gap)
+	}
+	s.piece.WriteString(text)
+	s.spent += c + 4
+	s.runes += runes + 2
+}
+
+// block adds a block, whole where it fits.
+func (s *splitter) block(n ast.Node) {
+	text := s.w.block(n)
+	if text == "" {
+		return
+	}
+	if fits(text) {
+		s.add(text, "\n\n")
+		return
+	}
+	switch n := n.(type) {
+	case *ast.List:
+		s.list(n)
+	case *ast.FencedCodeBlock, *ast.CodeBlock:
+		s.code(n, text)
+	case *east.Table:
+		s.table(n)
+	case *ast.Blockquote:
+		s.inside(n, "\n>\n", func(piece string) string { return prefix(piece, "> ", "> ") })
+	default:
+		s.text(text, "\n\n")
+	}
+}
+
+// inside splits what stands in a container and dresses every piece of it.
+func (s *splitter) inside(n ast.Node, gap string, dress func(string) string) {
+	inner := splitter{w: s.w}
+	for child := n.FirstChild(); child != nil; child = child.NextSibling() {
+		inner.block(child)
+		// Each child for itself, so that the dress finds room.
+		inner.flush()
+	}
+	before := "\n\n"
+	for _, piece := range inner.pieces {
+		if dressed := dress(piece); fits(dressed) {
+			s.add(dressed, before)
+			before = gap
+			continue
+		}
+		s.add(piece, "\n\n")
+		before = "\n\n"
+	}
+}
+
+func (s *splitter) list(n *ast.List) {
+	gap := "\n\n"
+	if n.IsTight {
+		gap = "\n"
+	}
+	number := n.Start
+	before := "\n\n"
+	for item := n.FirstChild(); item != nil; item = item.NextSibling() {
+		text := s.w.item(n, number, s.w.nested(item, gap))
+		if fits(text) {
+			s.add(text, before)
+		} else {
+			first := true
+			s.inside(item, "\n\n", func(piece string) string {
+				if !first {
+					return piece
+				}
+				first = false
+				return s.w.item(n, number, piece)
+			})
+		}
+		number++
+		before = gap
+	}
+}
+
+func (s *splitter) code(n ast.Node, whole string) {
+	info, _, _ := strings.Cut(strings.TrimLeft(whole, "`"), "\n")
+	var part []string
+	var size, length int
+	done := func() {
+		if len(part) > 0 {
+			s.add(s.w.fence(part, info), "\n\n")
+		}
+		part, size, length = nil, 0, 0
+	}
+	const room = maxMarkdown - 200
+	for _, line := range lines(n, s.w.src) {
+		for lineCost(line) > room {
+			half := byteOffset(line, room/2)
+			i := graphemeFloor(line, half)
+			if i == 0 {
+				i = half
+			}
+			done()
+			part = []string{line[:i]}
+			done()
+			line = line[i:]
+		}
+		c, runes := lineCost(line)+2, utf8.RuneCountInString(line)+1
+		if size+c > maxBlocks-200 || length+runes > room {
+			done()
+		}
+		part = append(part, line)
+		size += c
+		length += runes
+	}
+	done()
+}
+
+func lineCost(line string) int { return blockLength(disarmCode(line)) }
+
+func (s *splitter) table(n *east.Table) {
+	head, rows := s.w.cells(n)
+	top := tableRow(head) + "\n" + tableRule(n.Alignments, len(head))
+	open := false
+	for _, row := range rows {
+		line := tableRow(row)
+		whole := top + "\n" + line
+		switch {
+		case !fits(whole):
+			// A row that no post can hold is told as text, cell by cell.
+			open = false
+			for i, cell := range row {
+				if i < len(head) && head[i] != "" && fits(head[i]+": "+cell) {
+					cell = head[i] + ": " + cell
+				}
+				s.text(cell, "\n\n")
+			}
+		case open && s.spent+cost(whole)+4 <= maxBlocks && s.runes+utf8.RuneCountInString(line)+2 <= maxMarkdown:
+			s.add(line, "\n")
+		default:
+			if open {
+				s.flush()
+			}
+			s.add(whole, "\n\n")
+			open = true
+		}
+	}
+	if len(rows) == 0 {
+		s.text(top, "\n\n")
+	}
+}
+
+// text adds text without inner blocks, cut where it has to be.
+func (s *splitter) text(text, gap string) {
+	for text = strings.TrimSpace(text); text != ""; {
+		if fits(text) {
+			s.add(text, gap)
+			return
+		}
+		limit := maxMarkdown
+		head := text[:cutAt(text, limit)]
+		for !fits(head) && limit > 16 {
+			limit = limit * 3 / 4
+			head = text[:cutAt(text, limit)]
+		}
+		s.flush()
+		s.add(strings.TrimRight(head, " \n"), gap)
+		s.flush()
+		text = strings.TrimLeft(text[len(head):], " \n")
+	}
+}
+
+// cutAt is the best place to cut text at or before its limit-th character: the
+// end of a line, of a sentence, of a word; not inside of a link or a code span
+// if that can be helped.
+func cutAt(text string, limit int) int {
+	end := byteOffset(text, limit)
+	if end == len(text) {
+		return end
+	}
+	var line, sentence, word int
+	code, bracket, escaped := false, 0, false
+	var prev rune
+	for i, r := range text[:end] {
+		if !code && bracket == 0 {
+			switch {
+			case r == '\n':
+				line = i + 1
+			case r == ' ' && strings.ContainsRune(".!?:;", prev):
+				sentence = i + 1
+			case unicode.IsSpace(r):
+				word = i + utf8.RuneLen(r)
+			case strings.ContainsRune("。！？；，、", prev):
+				sentence = i
+			}
+		}
+		switch {
+		case escaped:
+			escaped = false
+		case r == '\\':
+			escaped = true
+		case r == '`':
+			code = !code
+		case code:
+		case r == '[':
+			bracket = 1
+		case r == ']' && !strings.HasPrefix(text[i+1:], "("), r == ')':
+			bracket = 0
+		}
+		prev = r
+	}
+	for _, i := range []int{line, sentence, word} {
+		if i > end/2 {
+			return i
+		}
+	}
+	for _, i := range []int{word, sentence, line} {
+		if i > end/8 {
+			return i
+		}
+	}
+	i := graphemeFloor(text, end)
+	for i > 1 && text[i-1] == '\\' {
+		i--
+	}
+	if i == 0 {
+		return end
+	}
+	return i
+}
