@@ -12,26 +12,41 @@ import (
 // they begin. Outcome i is that of message i, and is durable unless it has an
 // error.
 func (r *Runtime) Deliver(ctx context.Context, in []chat.Message) []Outcome {
-	puts := make([]mailbox.Put, len(in))
+	outcomes := make([]Outcome, len(in))
+	puts, at := make([]mailbox.Put, 0, len(in)), make([]int, 0, len(in))
 	for i, m := range in {
-		puts[i] = mailbox.Put{
+		if nobodys(m) {
+			outcomes[i] = Outcome{Message: m, Disposition: chat.Ignored}
+			continue
+		}
+		at = append(at, i)
+		puts = append(puts, mailbox.Put{
 			Message: m, Row: DecideRow(m, r.opts.Policy),
 			Turn: newTurnID(), Setup: r.setup, Claim: r.reserve(),
-		}
+		})
+	}
+	if len(puts) == 0 {
+		return outcomes
 	}
 	results, errs := r.opts.Box.PutAll(ctx, puts)
-	outcomes := make([]Outcome, len(in))
-	for i, result := range results {
-		outcomes[i] = r.accept(in[i], result, errs[i])
+	for n, result := range results {
+		outcomes[at[n]] = r.accept(puts[n].Message, result, errs[n])
 		switch {
 		case result.Claimed != nil:
 			r.start(result.Claimed)
-		case puts[i].Claim:
+		case puts[n].Claim:
 			r.release()
 		}
 		r.tellHolder(result)
 	}
 	return outcomes
+}
+
+// nobodys: a message at the top of a channel that does not address the bot
+// stands in no conversation of ours, and costs no look-up.
+func nobodys(m chat.Message) bool {
+	top := m.Conversation.Root == m.ID.TS
+	return top && m.Visibility != chat.DM && (!m.Addressed || m.Standing == chat.ContextOnly)
 }
 
 // accept reads what became of one message, and says it in the log.

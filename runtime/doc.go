@@ -1,0 +1,59 @@
+// Package runtime carries messages into turns and turns to their ends.
+//
+// # One run, one actor
+//
+// A turn has one actor for all its life. Another author's text enters it as
+// context, whatever the mode or the prefix, and never becomes instruction. What
+// becomes of a message is decided by Decide alone: a pure function of the state
+// of its conversation, the message and the operator's policy.
+//
+//	message \ state   his own turn runs   his own is parked   another's runs    none runs
+//	addressed         steer | wait        join_parked         wait | context    start
+//	the same, "!!"    steer               end_wait            steer_context     start
+//	a stop word       stop                stop                stop | refused    withdraw_own
+//	not addressed     context             context             context           context
+//	may not instruct  context             context             context           context
+//
+// The modes choose where a cell shows two. A plain message waits behind an
+// older waiting one of its author, a turn that is being stopped takes no steer,
+// and a full lane refuses; testdata/decide.golden has every case. A process
+// sends the answers for all states with the message, and the step that appends
+// it takes the one that is true: one implementation, one atomic step.
+//
+// # The life of a turn
+//
+//	waiting ── claim ──> running ──> done        its answer stands in the outbox
+//	   │  ▲               │  ▲  ├──> failed      gave up; its actor is told, once
+//	   │  │ wait ended    │  │  ├──> stopped     somebody stopped it
+//	   │  └── parked <────┘  │  └──> abandoned   lost every worker; its actor is told, once
+//	   │                     └─ next worker (orphaned, handed over: still "running")
+//	   └──> withdrawn         its author may not instruct, or took it back
+//
+// A run holds its turn under a lease. It trusts the lease for TTL less a margin
+// from when the renewal began (10 s and 2 s; renewed every 3 s); what ends the
+// run otherwise (a stop, spent time, the end of the process) is a cause of the
+// same context. A lost worker's turn is claimed by whichever replica looks at
+// the index when its lease ends.
+//
+// # A message, from the socket to its reply
+//
+// Each line is a function; a test fails when one is gone.
+//
+//	slackapp.Sockets.Run          keeps the sockets open and hands envelopes on
+//	slackapp.Edge.Take            accepts an envelope and returns at once
+//	slackapp.Edge.Run             takes those that have arrived together
+//	slackapp.Admit                says what an event is, from its raw form alone
+//	runtime.Runtime.Deliver       decides, and puts messages in one step
+//	runtime.Decide                what becomes of a message in one state
+//	mailbox.Box.PutAll            the first durable step; then Slack is answered
+//	runtime.Runtime.advance       runs a claimed turn under its lease
+//	runtime.Runtime.turn          gathers history, thread and the turn's entries
+//	agent.Loop.Run                asks the model, makes its calls, reads steers
+//	agent.BuildRequest            what the model sees
+//	openai.Client.Complete        one whole answer, or why there is none
+//	gate.Gate.Call                one tool call, or why not
+//	runtime.turnLog.Close         the answer on its way out
+//	mailbox.Box.Close             the second durable step: answer, outbox, state
+//	slackapp.Sender.Post          drains the conversation's outbox
+//	render.Render                 Markdown as Slack shows it, disarmed
+package runtime
