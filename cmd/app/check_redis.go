@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"log/slog"
 	"strconv"
 	"strings"
 	"time"
@@ -50,6 +51,28 @@ func checkRedis(ctx context.Context, s Settings, ask func(context.Context, strin
 		found = append(found, durabilityFinding(s, d.name, d.of(facts), d.want, d.lost))
 	}
 	return found
+}
+
+// durability says at the start of run, and whenever it is asked again, what may
+// be lost with this Redis. With REDIS_DURABILITY=require that is a *ConfigError.
+func durability(log *slog.Logger, s Settings, facts redisFacts) error {
+	if s.RedisURL == "" || s.RedisDurability == "ignore" {
+		return nil
+	}
+	var problems []string
+	for _, d := range durabilitySettings {
+		f := durabilityFinding(s, d.name, d.of(facts), d.want, d.lost)
+		switch f.result {
+		case warned:
+			log.Warn("redis may lose what it has acknowledged", "setting", d.name, "lost", f.detail, "fix", f.fix)
+		case wrong:
+			problems = append(problems, f.String())
+		}
+	}
+	if len(problems) > 0 {
+		return &ConfigError{problems}
+	}
+	return nil
 }
 
 func durabilityFinding(s Settings, name, got, want, lost string) finding {

@@ -137,3 +137,27 @@ func TestCheck(t *testing.T) {
 		})
 	}
 }
+
+func TestDurabilityAtStart(t *testing.T) {
+	for _, c := range []struct {
+		policy string
+		fsync  string
+		warns  bool
+		code   int
+	}{
+		{"warn", "always", false, 0}, {"warn", "everysec", true, 0}, {"warn", "", true, 0},
+		{"require", "always", false, 0}, {"require", "everysec", false, 3}, {"require", "", false, 3},
+		{"ignore", "no", false, 0},
+	} {
+		s, f := checked()
+		s.RedisDurability, f.redis.AppendFsync = c.policy, c.fsync
+		var out bytes.Buffer
+		err := durability(newLogger(&out, "info", "text"), s, f.redis)
+		if exitCode(err) != c.code || (out.Len() > 0) != c.warns {
+			t.Errorf("%s with appendfsync %q: error %v, log %q", c.policy, c.fsync, err, &out)
+		}
+		if c.warns && !strings.Contains(out.String(), "loses the last second") {
+			t.Errorf("the warning does not say what is lost: %s", &out)
+		}
+	}
+}

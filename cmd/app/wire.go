@@ -8,6 +8,7 @@ import (
 
 	"reeve/agent/openai"
 	"reeve/plugins"
+	"reeve/runtime/mailbox"
 	"reeve/slackapp"
 )
 
@@ -38,8 +39,9 @@ func shippedProbes() probes {
 	return probes{
 		bot: slackapp.ProbeBot,
 		app: slackapp.ProbeApp,
-		redis: func(context.Context, string) (redisFacts, error) {
-			return redisFacts{}, errors.New("not wired yet")
+		redis: func(ctx context.Context, url string) (redisFacts, error) {
+			told, err := mailbox.Probe(ctx, url)
+			return redisFacts(told), err
 		},
 		model: openai.Probe,
 	}

@@ -1,0 +1,53 @@
+# Everything that is run by hand or by .ci/run. Budgets are for two cores with
+# warm caches; .ci/run prints how long each suite took.
+
+# Order of the tests: "on", or a seed that an earlier run printed.
+SHUFFLE ?= on
+# How long each fuzz target is run.
+FUZZTIME ?= 10s
+# The packages in which goroutines meet.
+RACED = ./runtime/... ./slackapp/... ./agent/...
+
+.PHONY: help test race bench lint conformance fuzz full deps deps-race deps-node run update
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+test: deps ## all tests but those of race, conformance and fuzz [2 min]
+	go test -shuffle=$(SHUFFLE) -timeout=10m ./...
+
+race: deps deps-race ## tests of the packages in which goroutines meet, with the race detector [2 min]
+	CGO_ENABLED=1 go test -race -shuffle=$(SHUFFLE) -timeout=10m $(RACED)
+
+conformance: deps-node ## clients that others wrote, Go and Node, against the Slack simulator [30 s]
+	go test -count=1 -tags=conformance -run=Conformance -timeout=5m ./slackapp/simulator/...
+
+fuzz: ## every fuzz target for FUZZTIME (10s) [10 s a target]
+	FUZZTIME=$(FUZZTIME) .ci/fuzz
+
+bench: deps ## benchmarks beside the naive bot [3 min]
+	go test -run='^$$' -bench=. -timeout=20m ./...
+
+lint: ## gofmt, go vet, staticcheck [40 s]
+	@test -z "$$(gofmt -l .)" || { echo "run gofmt -w on:"; gofmt -l .; exit 1; }
+	go vet ./...
+	go vet -tags=conformance ./slackapp/simulator/...
+	go tool staticcheck ./...
+
+full: lint test race conformance bench ## everything, and each fuzz target for a minute [15 min]
+	FUZZTIME=60s .ci/fuzz
+
+deps: ## bring redis-server and chromium, which tests start (Debian, root), or say what to install [1 min]
+	@.ci/deps redis-server chromium
+
+deps-race: ## bring a C compiler, which the race detector needs, or say what to install [1 min]
+	@.ci/deps cc
+
+deps-node: ## bring node and npm, which conformance needs, or say what to install [1 min]
+	@.ci/deps node npm
+
+update: ## rewrite the files that are made from code: .env.example, manifest.yml, tables, golden files [1 min]
+	go test ./cmd/app -update
+
+run: ## try the bot in the browser, without an account or a key
+	go run ./cmd/reeve playground
