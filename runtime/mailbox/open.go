@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"net"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -90,16 +89,6 @@ func Open(opts Options) (*Box, error) {
 	var err error
 	b.rdb, err = connect(opts.URL)
 	return b, err
-}
-
-// openEmbedded starts the in-memory store, reached without a socket. Its keys
-// live by the clock.
-func (b *Box) openEmbedded() {
-	m := miniredis.NewMiniRedis()
-	m.ClockTTL(true)
-	o := clientOptions(&redis.Options{})
-	o.Dialer = func(context.Context, string, string) (net.Conn, error) { return m.Dial() }
-	b.embed, b.rdb = m, redis.NewClient(o)
 }
 
 // Embedded reports whether the store lives in this process's memory.
