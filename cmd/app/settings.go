@@ -42,7 +42,7 @@ type Settings struct {
 	AllowedChannels      []chat.ChannelID `env:"ALLOWED_CHANNELS" ids:"C G D" may:"channel ids by comma, such as C024BE91L (not names)" doc:"The channels in which the bot answers. Empty: every one that it is in."`
 	AllowedUsers         []chat.UserID    `env:"ALLOWED_USERS" ids:"U W" may:"user ids by comma, such as U024BE7LH (not names)" doc:"The people who may instruct the bot. Empty: every member of the workspace."`
 
-	MaxWaitingMessages   int           `env:"MAX_WAITING_MESSAGES" envDefault:"50" group:"Bounds" min:"1" max:"1000" doc:"Messages that may wait in one conversation, at most a fifth of them of one person. Beyond, a message is refused, and its author told."`
+	MaxWaitingMessages   int           `env:"MAX_WAITING_MESSAGES" envDefault:"50" group:"Bounds" min:"1" max:"1000" doc:"Messages that may wait in one conversation, at most ten of them of one person. Beyond, a message is refused, and its author told."`
 	MaxAttempts          int           `env:"MAX_ATTEMPTS" envDefault:"5" min:"1" max:"100" doc:"How many workers may lose a turn without progress before it is abandoned, and its actor told."`
 	MaxSteps             int           `env:"MAX_STEPS" envDefault:"50" min:"1" max:"1000" doc:"Model calls of one turn."`
 	MaxRunningTurns      int           `env:"MAX_RUNNING_TURNS" envDefault:"500" min:"1" max:"10000" doc:"Turns that one replica runs at once. Beyond, a turn waits at its place."`
