@@ -102,12 +102,11 @@ type process struct {
 // that this binary can use.
 func Main(args []string, compiled []plugins.Plugin, options Options) int {
 	options = options.withDefaults()
-	stop := func() {}
-	p := &process{plugins: compiled, options: options}
-	p.ctx, stop = signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	// The second signal ends the process at once.
-	defer context.AfterFunc(p.ctx, stop)()
+	defer context.AfterFunc(ctx, stop)()
+	p := &process{ctx: ctx, plugins: compiled, options: options}
 
 	command, code, done := parseArgs(args, options)
 	if done {

@@ -50,7 +50,7 @@ type Settings struct {
 	ContextTokens        int           `env:"CONTEXT_TOKENS" envDefault:"100000" min:"1000" max:"10000000" doc:"Tokens of one prompt. Earlier turns and the thread get a quarter each."`
 	TurnTimeout          time.Duration `env:"TURN_TIMEOUT" envDefault:"15m" min:"1s" max:"24h" doc:"How long one turn may run; waiting does not count."`
 	DailyTokensPerPerson int           `env:"DAILY_TOKENS_PER_PERSON" later:"true" envDefault:"0" min:"0" max:"1000000000" doc:"Tokens that the turns of one person may spend in a day. 0: no limit."`
-	ShutdownGrace        time.Duration `env:"SHUTDOWN_GRACE" envDefault:"10s" min:"0s" max:"5m" doc:"How long a model or tool call in flight may go on after SIGTERM."`
+	ShutdownGrace        time.Duration `env:"SHUTDOWN_GRACE" envDefault:"10s" min:"1s" max:"5m" doc:"How long a model or tool call in flight may go on after SIGTERM."`
 	RetentionDays        int           `env:"RETENTION_DAYS" later:"true" envDefault:"30" min:"1" max:"3650" doc:"Days after which a conversation that nobody touches is forgotten."`
 	AuditDays            int           `env:"AUDIT_DAYS" later:"true" envDefault:"365" min:"1" max:"3650" doc:"Days for which audit records are kept."`
 
