@@ -226,7 +226,7 @@ func (s *Server) serveAPI(w http.ResponseWriter, r *http.Request) {
 		cut(w)
 		return
 	}
-	if name == "auth.test" {
+	if name == "auth.test" && e == nil {
 		w.Header().Set("X-OAuth-Scopes", strings.Join(s.o.Scopes, ","))
 	}
 	writeAnswer(w, call.Status, result, e)

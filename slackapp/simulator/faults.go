@@ -146,7 +146,7 @@ func (s *Server) passHold(r *http.Request, method string) bool {
 		return true
 	}
 	h.waiting++
-	s.record(Event{Kind: Annotated, Name: "held", Reason: method})
+	s.record(Event{Kind: Held, Reason: method})
 	s.mu.Unlock()
 	defer func() {
 		s.mu.Lock()

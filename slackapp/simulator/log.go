@@ -24,6 +24,8 @@ const (
 
 	// Called: a Web API call was answered.
 	Called Kind = "call"
+	// Held: a call waits at the Hold of the method that Reason names.
+	Held Kind = "held"
 	// Sent: an envelope went out on a socket; Acked and TimedOut end that
 	// attempt. Lost: no further attempt will be made.
 	Sent     Kind = "envelope"

@@ -119,8 +119,12 @@ func (c *Channel) replies(root string) []*Message {
 // wire is the message as Slack's answers and events carry it.
 func (s *Server) wire(c *Channel, m *Message) map[string]any {
 	raw, _ := json.Marshal(m)
+	fields := map[string]json.RawMessage{} // blocks and metadata stay as they were given
+	_ = json.Unmarshal(raw, &fields)
 	out := map[string]any{}
-	_ = json.Unmarshal(raw, &out)
+	for name, value := range fields {
+		out[name] = value
+	}
 	for _, ours := range []string{"channel", "unfurl_links", "unfurl_media", "stream", "chunks"} {
 		delete(out, ours)
 	}

@@ -205,7 +205,7 @@ func (c *socket) writeQueue() bool {
 	c.queue = nil
 	c.s.mu.Unlock()
 	if dead {
-		return true
+		return !closing
 	}
 	_ = c.conn.SetWriteDeadline(time.Now().Add(writeLimit))
 	for _, f := range frames {
