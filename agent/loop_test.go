@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -67,10 +68,10 @@ func failed(t *testing.T, err error, kind agent.FailureKind) {
 func TestCallsAreCommittedBeforeTheyRunAndAnsweredInOrder(t *testing.T) {
 	model := scripted.Says(wants(ask("a", "look"), ask("b", "put")), says("done"))
 	log := &scripted.Log{}
-	committed := -1
+	var committed atomic.Int64
 	tools := tools
 	tools.call = func(_ context.Context, run plugins.Run, c chat.ToolCall) plugins.Result {
-		committed = len(log.Entries())
+		committed.Store(int64(len(log.Entries())))
 		return plugins.Result{Text: c.Tool + " " + run.Zone, Private: c.Tool == "put"}
 	}
 	turn := turn(request("110.0", "go"))
@@ -78,8 +79,8 @@ func TestCallsAreCommittedBeforeTheyRunAndAnsweredInOrder(t *testing.T) {
 	if err := loop(model, func(o *agent.Options) { o.Tools = tools }).Run(t.Context(), turn, log); err != nil {
 		t.Fatal(err)
 	}
-	if committed != 1 {
-		t.Errorf("%d entries stood in the log when a call ran", committed)
+	if n := committed.Load(); n != 1 {
+		t.Errorf("%d entries stood in the log when a call ran", n)
 	}
 	want := []string{"user: go", "assistant:  a=look({}) b=put({})", "tool a: [look: look Europe/Berlin]", "tool b: [put: put Europe/Berlin]"}
 	if diff := cmp.Diff(want, outlines(t, model)[1]); diff != "" {

@@ -23,6 +23,7 @@ func (c *Client) request(req agent.Request) goopenai.ChatCompletionRequest {
 	if c.newLimit.Load() {
 		sent.MaxCompletionTokens = req.MaxTokens
 	} else {
+		//lint:ignore SA1019 many compatible servers know this name alone
 		sent.MaxTokens = req.MaxTokens
 	}
 	if req.System != "" {

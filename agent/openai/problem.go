@@ -122,10 +122,12 @@ var keys = regexp.MustCompile(`\b(?:sk-|Bearer\s+)[^\s"'.,;]+`)
 func (c *Client) adapt(sent goopenai.ChatCompletionRequest, f *failed) bool {
 	status, _, message := details(f.err)
 	refused := status >= 400 && status < 500
+	//lint:ignore SA1019 see request
+	oldLimit := sent.MaxTokens != 0
 	switch {
 	case errors.Is(f.err, goopenai.ErrReasoningToolsRequireResponses) && sent.ReasoningEffort == "":
 		c.noReasoning.Store(true)
-	case sent.MaxTokens != 0 && (errors.Is(f.err, goopenai.ErrReasoningModelMaxTokensDeprecated) || refused && strings.Contains(message, "max_completion_tokens")):
+	case oldLimit && (errors.Is(f.err, goopenai.ErrReasoningModelMaxTokensDeprecated) || refused && strings.Contains(message, "max_completion_tokens")):
 		c.newLimit.Store(true)
 	case sent.StreamOptions != nil && refused && (strings.Contains(message, "stream_options") || strings.Contains(message, "include_usage")):
 		c.noUsage.Store(true)
