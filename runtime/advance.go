@@ -52,7 +52,20 @@ func (r *Runtime) work(ctx context.Context, c *mailbox.Claimed, own []chat.Entry
 	if err != nil {
 		return err
 	}
+	if answered(turn.Own) {
+		// An earlier run was lost between its answer and the close.
+		steers, closed, err := log.finish(ctx, nil, nil)
+		if closed || err != nil {
+			return err
+		}
+		turn.Own = append(turn.Own, steers...)
+	}
 	return r.opts.Agent.Run(ctx, turn, log)
+}
+
+// answered reports whether the turn's last word is an answer of ours.
+func answered(own []chat.Entry) bool {
+	return len(own) > 0 && own[len(own)-1].Origin == chat.Answer
 }
 
 // notAllowedError: the turn's actor may not instruct.

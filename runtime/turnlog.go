@@ -62,7 +62,12 @@ func (l *turnLog) Close(ctx context.Context, answer chat.Entry) ([]chat.Entry, b
 	if err != nil {
 		return nil, false, err
 	}
-	parts := l.parts(l.r.opts.Slack.Split(answer.Text))
+	return l.finish(ctx, entries, l.parts(l.r.opts.Slack.Split(answer.Text)))
+}
+
+// finish closes the turn as done, with what is still to be written, unless
+// steers wait: then it answers these.
+func (l *turnLog) finish(ctx context.Context, entries [][]byte, parts []chat.Part) ([]chat.Entry, bool, error) {
 	for {
 		l.h.steered.Store(false)
 		closing, err := l.close(ctx, mailbox.Done, entries, parts)
