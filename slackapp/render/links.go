@@ -34,7 +34,7 @@ func checkURL(raw string) (t target, ok bool) {
 	switch s := strings.ToLower(m[1]); s {
 	case "mailto":
 		address, _, _ := strings.Cut(rest, "?")
-		if strings.Count(address, "@") != 1 || strings.HasPrefix(address, "@") || strings.ContainsAny(address, " ,%") {
+		if !mailAddress.MatchString(address) {
 			return target{}, false
 		}
 		return target{"mailto:" + encode(rest), strings.ToLower(address)}, true
@@ -62,8 +62,9 @@ func checkURL(raw string) (t target, ok bool) {
 }
 
 var (
-	port     = regexp.MustCompile(`:[0-9]{1,5}$`)
-	hostName = regexp.MustCompile(`^[\p{L}\p{N}_-]+(\.[\p{L}\p{N}_-]+)*\.?$`)
+	port        = regexp.MustCompile(`:[0-9]{1,5}$`)
+	mailAddress = regexp.MustCompile(`^[\p{L}\p{N}.+_-]+@[\p{L}\p{N}_-]+(\.[\p{L}\p{N}_-]+)*$`)
+	hostName    = regexp.MustCompile(`^[\p{L}\p{N}_-]+(\.[\p{L}\p{N}_-]+)*\.?$`)
 )
 
 // hostOf is the host of "host:port"; IPv6 addresses are let through as they are.

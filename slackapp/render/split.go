@@ -291,10 +291,10 @@ func cutAt(text string, limit int) int {
 		}
 	}
 	i := graphemeFloor(text, end)
-	for i > 1 && text[i-1] == '\\' {
+	if slashes := len(text[:i]) - len(strings.TrimRight(text[:i], `\`)); slashes%2 == 1 {
 		i--
 	}
-	if i == 0 {
+	if i <= 0 {
 		return end
 	}
 	return i
