@@ -36,4 +36,3 @@ func (d *deaf) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Process
 		return err
 	}
 }
-

@@ -144,11 +144,14 @@ func (r *run) isLost() {
 	r.t.Helper()
 	ctx, next := context.Background(), r.w.noRoom()
 	tries := map[string]func() error{
-		"renew":  func() error { _, err := r.renew(); return err },
-		"commit": func() error { _, err := r.box.Commit(ctx, mailbox.Commit{Ref: r.Ref, Number: 99, Entries: entries("late"), Take: true}); return err },
-		"close":  func() error { _, err := r.tryClose(mailbox.Done, "late", next); return err },
-		"fail":   func() error { _, err := r.tryClose(mailbox.Failed, "late", next); return err },
-		"park":   func() error { _, err := r.box.Park(ctx, r.Ref, 99, nil, next, []byte("late")); return err },
+		"renew": func() error { _, err := r.renew(); return err },
+		"commit": func() error {
+			_, err := r.box.Commit(ctx, mailbox.Commit{Ref: r.Ref, Number: 99, Entries: entries("late"), Take: true})
+			return err
+		},
+		"close": func() error { _, err := r.tryClose(mailbox.Done, "late", next); return err },
+		"fail":  func() error { _, err := r.tryClose(mailbox.Failed, "late", next); return err },
+		"park":  func() error { _, err := r.box.Park(ctx, r.Ref, 99, nil, next, []byte("late")); return err },
 	}
 	for what, try := range tries {
 		if err := try(); !errors.Is(err, mailbox.ErrStale) {

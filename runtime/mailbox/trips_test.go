@@ -1,0 +1,43 @@
+package mailbox_test
+
+import (
+	"testing"
+
+	"reeve/runtime/chat"
+	"reeve/runtime/mailbox"
+)
+
+// The figures of doc.go, "Round trips".
+func TestP5_RoundTripsFromMentionToReply(t *testing.T) {
+	t.Parallel()
+	w := onServer(t, mailbox.Options{})
+	counted := func(what string, want int64, step func()) {
+		t.Helper()
+		before := w.box.Trips()
+		step()
+		if got := w.box.Trips() - before; got != want {
+			t.Errorf("%s: %d round trips, want %d", what, got, want)
+		}
+	}
+	w.starts(alice, "the server learns the scripts").done("")
+
+	var turn *run
+	counted("put", 1, func() { turn = w.starts(alice, "one") })
+	var closing mailbox.Closing
+	counted("close", 1, func() { closing = turn.done("a") })
+	counted("sent", 1, func() {
+		if _, err := w.box.Sent(t.Context(), *closing.Send, string(turn.Turn)+"/a"); err != nil {
+			t.Error(err)
+		}
+	})
+	counted("messages that arrive together", 1, func() {
+		w.put(w.asPut(w.message(alice, "two"), true), w.asPut(w.message(alice, "three"), true), w.asPut(w.message(bob, "four"), true))
+	})
+	turn = w.starts(carol, "five", sentAt(900), func(m *chat.Message) { m.Conversation.Root = at(900) })
+	counted("commit at a boundary", 1, func() { turn.boundary("x") })
+	counted("renew", 1, func() {
+		if _, err := turn.renew(); err != nil {
+			t.Error(err)
+		}
+	})
+}
