@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"log/slog"
+	"net/url"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -81,6 +83,7 @@ type Box struct {
 // a server that cannot be reached: calls answer with errors until it can.
 func Open(opts Options) (*Box, error) {
 	opts = opts.filled()
+	redis.SetLogger(libraryLog{})
 	b := &Box{opts: opts, keys: keys{opts.Prefix}, owner: nonce(), scripts: newScripts(opts.URL != "")}
 	if opts.URL == "" {
 		b.openEmbedded()
@@ -125,6 +128,14 @@ func (b *Box) Shutdown() error {
 		b.embed.Close()
 	}
 	return err
+}
+
+// libraryLog keeps what the client library has to say of its connections at
+// debug: calls answer with errors of their own.
+type libraryLog struct{}
+
+func (libraryLog) Printf(_ context.Context, format string, args ...any) {
+	slog.Debug("redis client", "detail", fmt.Sprintf(format, args...))
 }
 
 // connect builds the client of a URL; nothing is sent yet.
@@ -193,7 +204,13 @@ func hostList(raw string) (hosts, error) {
 	scheme, rest, _ := strings.Cut(raw, "://")
 	var h hosts
 	if at := strings.LastIndex(rest, "@"); at >= 0 {
-		h.user, h.password, _ = strings.Cut(rest[:at], ":")
+		user, password, _ := strings.Cut(rest[:at], ":")
+		var errUser, errPassword error
+		h.user, errUser = url.PathUnescape(user)
+		h.password, errPassword = url.PathUnescape(password)
+		if errUser != nil || errPassword != nil {
+			return hosts{}, errors.New("redis address: its user or password has a % that is no escape; write %25 for it")
+		}
 		rest = rest[at+1:]
 	}
 	list, path, _ := strings.Cut(rest, "/")
