@@ -29,7 +29,8 @@ func (r *Runtime) advance(c *mailbox.Claimed) *mailbox.Claimed {
 	log := &turnLog{r: r, h: h, claimed: c, commits: c.Commits, length: len(c.Log)}
 	own := entriesOfLog(c.Turn, 0, c.Log)
 	r.opts.Slack.Show(Change{State: ShownStarted, Turn: c.Turn, Conversation: c.Conversation, Messages: messagesOf(own), Actor: c.Actor})
-	r.opts.Logger.Info("turn runs", "turn", c.Turn, "conversation", c.Conversation.Key(), "actor", c.Actor.Key(), "attempt", c.Attempt)
+	r.opts.Logger.Info("turn runs", "turn", c.Turn, "conversation", c.Conversation.Key(), "actor", c.Actor.Key(), "attempt", c.Attempt,
+		"messages", stamps(messagesOf(own)))
 	if c.Stop != nil {
 		h.cancel(errStopped)
 	}
@@ -238,4 +239,13 @@ func messagesOf(own []chat.Entry) []chat.MessageID {
 		}
 	}
 	return ids
+}
+
+// stamps names messages of one conversation in a line of the log.
+func stamps(ids []chat.MessageID) []chat.TS {
+	list := make([]chat.TS, len(ids))
+	for i, id := range ids {
+		list[i] = id.TS
+	}
+	return list
 }

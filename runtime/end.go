@@ -98,13 +98,15 @@ func (r *Runtime) handOver(log *turnLog) {
 
 // ended shows what became of the turn.
 func (r *Runtime) ended(log *turnLog, own []chat.Entry, outcome mailbox.Outcome) {
-	r.opts.Logger.Info("turn ended", "turn", log.h.ref.Turn, "outcome", outcome)
+	messages := append(messagesOf(own), log.steered...)
+	r.opts.Logger.Info("turn ended", "turn", log.h.ref.Turn, "conversation", log.h.ref.Conversation.Key(), "outcome", outcome,
+		"messages", stamps(messages))
 	state := ShownEnded
 	if outcome == mailbox.Done {
 		state = ShownDone
 	}
 	r.opts.Slack.Show(Change{
 		State: state, Turn: log.h.ref.Turn, Conversation: log.h.ref.Conversation,
-		Messages: append(messagesOf(own), log.steered...), Actor: log.h.actor,
+		Messages: messages, Actor: log.h.actor,
 	})
 }
