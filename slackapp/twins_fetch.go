@@ -67,8 +67,8 @@ func (r *Reader) Fetch(ctx context.Context, channel chat.ChannelID, thread, ts c
 	return nil, nil
 }
 
-// passing are answers of the Web API after which the same call may go well.
-var passing = []string{
+// mayPass are answers of the Web API after which the same call may go well.
+var mayPass = []string{
 	"ratelimited", "rate_limited", "internal_error", "fatal_error", "service_unavailable", "request_timeout",
 	"team_added_to_org", "external_channel_migrating",
 }
@@ -77,7 +77,7 @@ var passing = []string{
 // it. A refused token is none of these: it says nothing about the message.
 func refusedForGood(err error) bool {
 	refused, ok := errors.AsType[slack.SlackErrorResponse](err)
-	return ok && !slices.Contains(passing, refused.Err) && asAuthError(err, botToken) == nil
+	return ok && !slices.Contains(mayPass, refused.Err) && asAuthError(err, botToken) == nil
 }
 
 type keepKey struct{}
