@@ -11,7 +11,7 @@ import (
 // control adds the endpoints under /sim, by which a page or a program in
 // another language drives the server.
 func (s *Server) control(mux *http.ServeMux) {
-	guard := func(f http.HandlerFunc) http.Handler { return loopbackOnly(s.keyed(f)) }
+	guard := s.keyed
 	mux.Handle("POST /sim/say", guard(s.controlSay))
 	mux.Handle("POST /sim/edit", guard(s.controlEdit))
 	mux.Handle("POST /sim/delete", guard(s.controlDelete))
@@ -29,9 +29,9 @@ func isLoopback(host string) bool {
 	return host == "localhost" || (ip != nil && ip.IsLoopback())
 }
 
-// loopbackOnly refuses requests that a page of another site, or a name that
-// resolves to this machine, brought here.
-func loopbackOnly(next http.Handler) http.Handler {
+// loopbackHost refuses requests that some other name for this machine brought
+// here, as in DNS rebinding.
+func loopbackHost(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host, _, err := net.SplitHostPort(r.Host)
 		if err != nil {
@@ -39,6 +39,20 @@ func loopbackOnly(next http.Handler) http.Handler {
 		}
 		if !isLoopback(host) {
 			http.Error(w, "loopback only", http.StatusForbidden)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// ownOrigin refuses what a browser sends on behalf of another site's page.
+// Clients that are no browsers send neither header.
+func ownOrigin(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.Header.Get("Sec-Fetch-Site") {
+		case "", "same-origin", "none":
+		default:
+			http.Error(w, "foreign site", http.StatusForbidden)
 			return
 		}
 		if origin := r.Header.Get("Origin"); origin != "" {
@@ -53,7 +67,7 @@ func loopbackOnly(next http.Handler) http.Handler {
 }
 
 // keyed asks for the server's key, in the address or as X-Sim-Key.
-func (s *Server) keyed(next http.Handler) http.Handler {
+func (s *Server) keyed(next http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		key := r.Header.Get("X-Sim-Key")
 		if key == "" {

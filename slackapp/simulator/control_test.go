@@ -45,6 +45,11 @@ func TestControlIsGuarded(t *testing.T) {
 		"other local site": {"/sim/state", func(r *http.Request) { r.Header.Set("Origin", "http://127.0.0.1:1") }, 403},
 		"origin null":      {"/sim/state", func(r *http.Request) { r.Header.Set("Origin", "null") }, 403},
 		"foreign host":     {"/sim/state", func(r *http.Request) { r.Host = "evil.example" }, 403},
+		"foreign site":     {"/sim/state", func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") }, 403},
+		"own page":         {"/sim/state", func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "same-origin") }, 200},
+		"API for a page":   {"/api/api.test", func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") }, 403},
+		"API":              {"/api/api.test", nil, 200},
+		"socket by a name": {"/link/", func(r *http.Request) { r.Host = "evil.example" }, 403},
 		"page":             {"/", nil, 200},
 		"page by any name": {"/", func(r *http.Request) { r.Host = "evil.example:80" }, 403},
 	} {

@@ -17,7 +17,8 @@ type Options struct {
 	// it over.
 	World *World
 	// BotToken and AppToken are what clients must send.
-	// "xoxb-simulator" and "xapp-simulator" when empty.
+	// "xoxb-simulator" and "xapp-simulator" when empty; what runs longer than
+	// a test should make up its own.
 	BotToken, AppToken string
 	// Scopes the bot token has; AllScopes when nil.
 	Scopes []string

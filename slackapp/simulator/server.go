@@ -144,16 +144,18 @@ func ForTest(t TB, o Options) *Server {
 func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/api/{method}", s.serveAPI)
-	mux.HandleFunc("GET /link/", s.serveSocket)
-	mux.HandleFunc("GET /link", s.serveSocket)
 	mux.HandleFunc("GET /files/{id}/{name}", s.serveFile)
 	mux.HandleFunc("POST /upload/{id}", s.serveUpload)
 	mux.HandleFunc("POST /response/{id}", s.serveResponseURL)
 	s.control(mux)
 	if s.o.Page != nil {
-		mux.Handle("/", loopbackOnly(s.o.Page))
+		mux.Handle("/", s.o.Page)
 	}
-	return s.tracked(mux)
+	outer := http.NewServeMux()
+	outer.HandleFunc("GET /link/", s.serveSocket) // has its own check of the origin
+	outer.HandleFunc("GET /link", s.serveSocket)
+	outer.Handle("/", ownOrigin(mux))
+	return s.tracked(loopbackHost(outer))
 }
 
 // tracked lets Close wait for every request.

@@ -127,9 +127,11 @@ const scenarios = {
     await bounded(again, 'no second connection');
     const { ts } = await say(alice, aliceDM, 'still there?');
     await taken(ofEvent('message', ts));
-    const third = next('connected');
-    await control('fault', { socket: 'drop' });
-    await bounded(third, 'no third connection');
+    for (const how of ['drop', 'close']) {
+      const more = next('connected');
+      await control('fault', { socket: how });
+      await bounded(more, `no connection after ${how}`);
+    }
   },
   async interactive() {
     const button = { type: 'button', action_id: 'approve', value: '42', text: { type: 'plain_text', text: 'Approve' } };
