@@ -36,7 +36,6 @@ func (k keys) of(c chat.Conversation) string { return k.shard(shardOf(c.Team, c.
 
 func (k keys) conv(c chat.Conversation) string   { return k.of(c) + "conv:" + c.Key() }
 func (k keys) closed(c chat.Conversation) string { return k.of(c) + "closed:" + c.Key() }
-func (k keys) thread(c chat.Conversation) string { return k.of(c) + "thread:" + c.Key() }
 func (k keys) out(c chat.Conversation) string    { return k.of(c) + "out:" + c.Key() }
 func (k keys) index(c chat.Conversation) string  { return k.of(c) + "leases" }
 

@@ -73,11 +73,10 @@ type machine struct {
 	*rapid.T
 	world  *world
 	boxes  []*mailbox.Box
-	root   int
 	said   []*said
 	stops  []stopped
-	held   *run           // the running turn, while its worker lives
-	lost   []*run         // workers that another claim has replaced
+	held   *run   // the running turn, while its worker lives
+	lost   []*run // workers that another claim has replaced
 	parked map[chat.TurnID]bool
 	ran    map[chat.TurnID]chat.Actor
 }
