@@ -1,0 +1,205 @@
+package slackapp
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"reeve/runtime/chat"
+	"reeve/runtime/mailbox"
+)
+
+// drain empties one conversation's outbox under one lease. Its loop alone talks
+// to the mailbox; a lane for each destination talks to Slack.
+type drain struct {
+	s     *Sender
+	lease mailbox.SendLease
+	log   *slog.Logger
+
+	// Of the loop.
+	given   map[string]bool // ids that a lane has, or had
+	done    []string        // ids that are out, but not out of the outbox yet
+	out     chan string     // ids, from the lanes
+	lanes   sync.WaitGroup
+	over    context.Context // ends when the lanes must
+	endOver context.CancelFunc
+
+	mu      sync.Mutex
+	queues  map[chat.Destination][]chat.Part // of each lane that runs
+	trusted time.Time                        // when the last renewal began
+	renewed chan struct{}                    // closed by the next renewal
+}
+
+func newDrain(s *Sender, lease mailbox.SendLease) *drain {
+	over, end := context.WithCancel(context.Background())
+	return &drain{
+		s: s, lease: lease, log: s.opts.Log.With("conversation", lease.Conversation.Key()),
+		given: map[string]bool{}, out: make(chan string), over: over, endOver: end,
+		queues: map[chat.Destination][]chat.Part{}, trusted: lease.Start, renewed: make(chan struct{}),
+	}
+}
+
+func (d *drain) run(parts []chat.Part) {
+	defer d.lanes.Wait()
+	defer d.endOver()
+	d.give(parts, d.lease.Look)
+	renew := time.NewTicker(d.s.opts.RenewEvery)
+	defer renew.Stop()
+	if len(parts) == 0 && d.settle() {
+		return
+	}
+	for {
+		select {
+		case id := <-d.out:
+			d.done = append(d.done, id)
+			d.gather()
+		case <-renew.C:
+		case <-d.s.stop:
+			d.finish()
+			return
+		}
+		if d.settle() {
+			return
+		}
+	}
+}
+
+// gather takes what else is out by now.
+func (d *drain) gather() {
+	for {
+		select {
+		case id := <-d.out:
+			d.done = append(d.done, id)
+		default:
+			return
+		}
+	}
+}
+
+// settle tells the mailbox what is out and renews the lease with the same step.
+// It reports whether the drain is over: nothing is left, or the lease is lost.
+func (d *drain) settle() (over bool) {
+	start := time.Now()
+	ctx, cancel := context.WithTimeout(context.Background(), d.s.opts.CallTimeout)
+	defer cancel()
+	if len(d.done) == 0 && len(d.given) > 0 {
+		err := d.s.opts.Outbox.KeepSending(ctx, d.lease)
+		if err == nil {
+			d.renew(start)
+			return false
+		}
+		return d.lost(err)
+	}
+	left, err := d.s.opts.Outbox.Sent(ctx, d.lease, d.done...)
+	if err != nil {
+		return d.lost(err)
+	}
+	d.done = nil
+	d.renew(start)
+	d.give(left, false)
+	return len(left) == 0
+}
+
+// lost reports whether the lease is: the mailbox says so, or has not answered
+// for as long as a lease lives. Whoever takes it over finds the parts.
+func (d *drain) lost(err error) bool {
+	if errors.Is(err, mailbox.ErrStale) {
+		d.log.Info("sender's lease lost", "err", err)
+		return true
+	}
+	d.log.Warn("outbox not reached", "err", err)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return since(d.trusted) > d.s.opts.LeaseTTL
+}
+
+// finish lets the lanes end what they have begun, and tells the mailbox.
+func (d *drain) finish() {
+	ended := make(chan struct{})
+	go func() {
+		d.lanes.Wait()
+		close(ended)
+	}()
+	for waiting := true; waiting; {
+		select {
+		case id := <-d.out:
+			d.done = append(d.done, id)
+		case <-ended:
+			waiting = false
+		}
+	}
+	if len(d.done) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), d.s.opts.CallTimeout)
+	defer cancel()
+	if _, err := d.s.opts.Outbox.Sent(ctx, d.lease, d.done...); err != nil {
+		d.log.Warn("parts posted and not marked, the next sender will find them", "parts", len(d.done), "err", err)
+	}
+}
+
+// give hands parts to the lanes of their destinations. look: an earlier sender
+// may have posted the first one of each.
+func (d *drain) give(parts []chat.Part, look bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, p := range parts {
+		if d.given[p.ID] {
+			continue
+		}
+		d.given[p.ID] = true
+		queue, runs := d.queues[p.To]
+		d.queues[p.To] = append(queue, p)
+		if !runs {
+			d.lanes.Go(func() { d.lane(p.To, look) })
+		}
+	}
+}
+
+// lane posts the parts of one destination, one after another.
+func (d *drain) lane(to chat.Destination, look bool) {
+	for {
+		d.mu.Lock()
+		queue := d.queues[to]
+		if len(queue) == 0 {
+			delete(d.queues, to)
+			d.mu.Unlock()
+			return
+		}
+		d.queues[to] = queue[1:]
+		d.mu.Unlock()
+		if err := d.deliver(queue[0], look); err != nil {
+			return // over, or stopped
+		}
+		look = false
+		select {
+		case d.out <- queue[0].ID:
+		case <-d.over.Done():
+			return
+		}
+	}
+}
+
+// since is how long ago t was, by whichever clock says more: the monotonic one
+// stands still while a machine sleeps, the other may be set.
+func since(t time.Time) time.Duration {
+	return max(time.Since(t), time.Now().Round(0).Sub(t.Round(0)))
+}
+
+func (d *drain) renew(start time.Time) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.trusted = start
+	close(d.renewed)
+	d.renewed = make(chan struct{})
+}
+
+// trust is how much longer the lease may be trusted, and what tells of its next
+// renewal.
+func (d *drain) trust() (time.Duration, <-chan struct{}) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.s.opts.LeaseTTL - d.s.opts.LeaseMargin - since(d.trusted), d.renewed
+}
