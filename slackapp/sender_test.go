@@ -1,0 +1,497 @@
+package slackapp_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/slack-go/slack"
+	"go.uber.org/goleak"
+
+	"reeve/runtime/chat"
+	"reeve/runtime/mailbox"
+	"reeve/slackapp"
+	"reeve/slackapp/simulator"
+)
+
+// outbox is the mailbox's side of sending, in memory.
+type outbox struct {
+	mu       sync.Mutex
+	parts    []chat.Part
+	fails    int   // calls that go wrong; for ever when negative
+	err      error // with which they do
+	calls    int
+	released chan struct{} // closed when the lease is
+}
+
+func newOutbox(parts ...chat.Part) *outbox {
+	return &outbox{parts: parts, released: make(chan struct{})}
+}
+
+func (o *outbox) Sent(_ context.Context, _ mailbox.SendLease, ids ...string) ([]chat.Part, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.calls++
+	if o.fails != 0 {
+		o.fails--
+		return nil, o.err
+	}
+	o.parts = slices.DeleteFunc(o.parts, func(p chat.Part) bool { return slices.Contains(ids, p.ID) })
+	if len(o.parts) == 0 {
+		close(o.released)
+	}
+	return slices.Clone(o.parts), nil
+}
+
+func (o *outbox) KeepSending(ctx context.Context, l mailbox.SendLease) error {
+	_, err := o.Sent(ctx, l)
+	return err
+}
+
+func (o *outbox) add(p chat.Part) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.parts = append(o.parts, p)
+}
+
+func (o *outbox) left() []chat.Part {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return slices.Clone(o.parts)
+}
+
+// bench is a sender between an outbox and a simulated Slack.
+type bench struct {
+	*testing.T
+	sim    *simulator.Server
+	box    *outbox
+	api    *slack.Client
+	sender *slackapp.Sender
+	stop   context.CancelFunc // lets the sender end
+	ended  chan struct{}
+	ctx    context.Context
+	root   string // a thread in General
+
+	mu      sync.Mutex
+	refused []string
+}
+
+func newBench(t *testing.T, change func(*slackapp.SenderOptions)) *bench {
+	t.Helper()
+	leaks := goleak.IgnoreCurrent()
+	t.Cleanup(func() { goleak.VerifyNone(t, leaks) })
+	b := &bench{T: t, sim: simulator.ForTest(t, simulator.Options{}), ended: make(chan struct{})}
+	var cancel context.CancelFunc
+	b.ctx, cancel = context.WithTimeout(context.Background(), 30*time.Second)
+	t.Cleanup(cancel)
+	b.api = slackapp.NewClient(slackapp.ClientOptions{BotToken: b.sim.BotToken(), APIURL: b.sim.APIURL()})
+	self, err := slackapp.WhoAmI(b.ctx, b.api)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.root = b.sim.Say(simulator.Alice, simulator.General, "hello", simulator.SayOptions{Quiet: true})
+	b.box = newOutbox()
+	o := slackapp.SenderOptions{
+		Outbox: b, Client: b.api, Self: self, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		LeaseTTL: time.Second, LeaseMargin: 200 * time.Millisecond, RenewEvery: 300 * time.Millisecond,
+		Backoff: time.Millisecond, BackoffCap: 20 * time.Millisecond, Rate: 1000, Burst: 100,
+		Refused: func(p chat.Part, _ error) {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			b.refused = append(b.refused, p.ID)
+		},
+	}
+	if change != nil {
+		change(&o)
+	}
+	b.sender = slackapp.NewSender(o)
+	var ctx context.Context
+	ctx, b.stop = context.WithCancel(context.Background())
+	go func() {
+		defer close(b.ended)
+		_ = b.sender.Run(ctx)
+	}()
+	t.Cleanup(func() {
+		b.stop()
+		<-b.ended
+	})
+	return b
+}
+
+// Sent and KeepSending hand on to the outbox of the day.
+func (b *bench) Sent(ctx context.Context, l mailbox.SendLease, ids ...string) ([]chat.Part, error) {
+	return b.box.Sent(ctx, l, ids...)
+}
+
+func (b *bench) KeepSending(ctx context.Context, l mailbox.SendLease) error {
+	return b.box.KeepSending(ctx, l)
+}
+
+func (b *bench) part(n int, markdown string) chat.Part {
+	const turn = "t_01hzzzzzzzzzzzzzzzzzzzzzzz"
+	return chat.Part{
+		ID: fmt.Sprintf("%s/%d", turn, n), Turn: turn, Markdown: markdown,
+		To: chat.Destination{Channel: simulator.General, Thread: chat.TS(b.root)},
+	}
+}
+
+// send posts parts and waits until the outbox is empty.
+func (b *bench) send(look bool, parts ...chat.Part) {
+	b.Helper()
+	b.begin(look, parts...)
+	b.wait(b.box.released)
+}
+
+func (b *bench) begin(look bool, parts ...chat.Part) {
+	b.box.mu.Lock()
+	b.box.parts = append(b.box.parts, parts...)
+	b.box.mu.Unlock()
+	b.sender.Post(mailbox.SendLease{
+		Conversation: chat.Conversation{Team: simulator.HomeTeam, Channel: simulator.General, Root: chat.TS(b.root)},
+		Token:        "1-a", Start: time.Now(), Look: look,
+	}, parts)
+}
+
+func (b *bench) wait(c <-chan struct{}) {
+	b.Helper()
+	select {
+	case <-c:
+	case <-b.ctx.Done():
+		b.Fatal("nothing comes of it")
+	}
+}
+
+// posted are the markdown texts, or else the plain ones, of the bot's posts.
+func (b *bench) posted(channel, thread string) []string {
+	var out []string
+	for _, m := range b.sim.Messages(channel, thread) {
+		if m.BotID == "" {
+			continue
+		}
+		var blocks []struct{ Type, Text string }
+		if json.Unmarshal(m.Blocks, &blocks) == nil && len(blocks) == 1 && blocks[0].Type == "markdown" {
+			out = append(out, blocks[0].Text)
+			continue
+		}
+		out = append(out, m.Text)
+	}
+	return out
+}
+
+func (b *bench) expect(got []string, want ...string) {
+	b.Helper()
+	if !slices.Equal(got, want) {
+		b.Errorf("posted %q, want %q", got, want)
+	}
+}
+
+func TestP7_InOrderPerDestination(t *testing.T) {
+	b := newBench(t, nil)
+	dm := func(n int, s string) chat.Part {
+		p := b.part(n, s)
+		p.To = chat.Destination{DM: simulator.Bob}
+		return p
+	}
+	b.send(false, b.part(1, "one"), dm(2, "uno"), b.part(3, "**two**"), dm(4, "due"), b.part(5, "three"))
+	b.expect(b.posted(simulator.General, b.root), "one", "**two**", "three")
+	b.expect(b.posted(simulator.BobDM, ""), "uno", "due")
+	for _, m := range b.sim.Messages(simulator.General, b.root)[1:] {
+		if m.UnfurlLinks == nil || *m.UnfurlLinks || m.UnfurlMedia == nil || *m.UnfurlMedia {
+			t.Errorf("%q may be unfurled", m.Text)
+		}
+		if m.Text == "" {
+			t.Error("a post has no text beside its blocks")
+		}
+	}
+	for _, c := range b.sim.Calls("chat.postMessage") {
+		if c.Args["parse"] != "" || c.Args["link_names"] != "" {
+			t.Errorf("parse %q, link_names %q; want neither", c.Args["parse"], c.Args["link_names"])
+		}
+	}
+	if n := len(b.sim.Calls("conversations.open")); n != 1 {
+		t.Errorf("the DM was opened %d times", n)
+	}
+}
+
+// TestP7_DestinationsApart: a thread that Slack will not have delays no DM.
+func TestP7_DestinationsApart(t *testing.T) {
+	b := newBench(t, nil)
+	release := b.sim.Hold("conversations.open")
+	defer release()
+	p := b.part(1, "private")
+	p.To = chat.Destination{DM: simulator.Bob}
+	b.begin(false, p, b.part(2, "public"))
+	if _, err := b.sim.WaitMessage(b.ctx, simulator.ByBot(simulator.General, b.root)); err != nil {
+		t.Fatal(err)
+	}
+	release()
+	b.wait(b.box.released)
+	b.expect(b.posted(simulator.BobDM, ""), "private")
+}
+
+func TestLadder(t *testing.T) {
+	const markdown = "**Bold** <!channel> [x](https://e.com)"
+	for rung, want := range []string{
+		"**Bold** @\u2060channel [x](https://e.com)",
+		"*Bold* @\u2060channel <https://e.com|x>",
+		"Bold @\u2060channel x (https://e.com)",
+	} {
+		for _, code := range []string{"invalid_blocks", "msg_blocks_too_long", "msg_too_long", "some_new_error"} {
+			t.Run(fmt.Sprint(rung, code), func(t *testing.T) {
+				b := newBench(t, nil)
+				if rung > 0 {
+					b.sim.Fail(simulator.Fault{Method: "chat.postMessage", Times: rung, Error: code})
+				}
+				b.send(false, b.part(1, markdown))
+				b.expect(b.posted(simulator.General, b.root), want)
+			})
+		}
+	}
+}
+
+func TestBlankPart(t *testing.T) {
+	b := newBench(t, nil)
+	b.send(false, b.part(1, " \n"))
+	b.expect(b.posted(simulator.General, b.root), slackapp.TextNoAnswer())
+}
+
+// TestP7_Once: whatever happens to the answer, the part is posted once.
+func TestP7_Once(t *testing.T) {
+	post, replies := "chat.postMessage", "conversations.replies"
+	for name, faults := range map[string][]simulator.Fault{
+		"answer lost":           {{Method: post, LoseAnswer: true}},
+		"answer late":           {{Method: post, Delay: 3 * time.Second}},
+		"lost twice":            {{Method: post, LoseAnswer: true, Times: 2}},
+		"failed inside":         {{Method: post, Error: "internal_error"}, {Method: post, Error: "fatal_error"}},
+		"server error":          {{Method: post, Status: 500}, {Method: post, Status: 503}},
+		"lost, and looks fail":  {{Method: post, LoseAnswer: true}, {Method: replies, Status: 500, Times: 2}, {Method: replies, Error: "internal_error"}, {Method: replies, LoseAnswer: true}},
+		"error, and looks fail": {{Method: post, Status: 502}, {Method: replies, Error: "fatal_error", Times: 3}},
+		"lost, and looks limited": {
+			{Method: post, LoseAnswer: true}, {Method: replies, Status: 429, RetryAfter: 1},
+		},
+		"lost, and looks refused for want of a scope": {{Method: post, LoseAnswer: true}, {Method: replies, Error: "missing_scope", Times: 3}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, nil)
+			for _, f := range faults {
+				b.sim.Fail(f)
+			}
+			b.send(false, b.part(1, "first"), b.part(2, "second"))
+			b.expect(b.posted(simulator.General, b.root), "first", "second")
+		})
+	}
+}
+
+// TestP7_NoPostBesideAnOpenOne: after a failure that leaves it open whether the
+// part is posted, the next attempt waits for the deadline of the last.
+func TestP7_NoPostBesideAnOpenOne(t *testing.T) {
+	b := newBench(t, nil)
+	start := time.Now()
+	b.sim.Fail(simulator.Fault{Method: "chat.postMessage", Status: 500})
+	b.send(false, b.part(1, "late"))
+	calls := b.sim.Calls("chat.postMessage")
+	if len(calls) != 2 {
+		t.Fatalf("%d attempts, want 2", len(calls))
+	}
+	if wait := calls[1].At.Sub(start); wait < 700*time.Millisecond {
+		t.Errorf("the second attempt came %v after the lease began, before the first one's deadline", wait)
+	}
+	if looks := b.sim.Calls("conversations.replies"); len(looks) != 1 || looks[0].At.Sub(start) < 700*time.Millisecond {
+		t.Errorf("looked %d times, or too early", len(looks))
+	}
+}
+
+func TestP7_LimitsDelay(t *testing.T) {
+	b := newBench(t, nil)
+	b.sim.Fail(simulator.Fault{Method: "chat.postMessage", Status: 429, RetryAfter: 1})
+	b.sim.Fail(simulator.Fault{Method: "conversations.replies", Error: "internal_error", Times: -1})
+	b.send(false, b.part(1, "a"), b.part(2, "b"))
+	b.expect(b.posted(simulator.General, b.root), "a", "b")
+	calls := b.sim.Calls("chat.postMessage")
+	if wait := calls[1].At.Sub(calls[0].At); wait < time.Second {
+		t.Errorf("tried again after %v, want what Slack asked for", wait)
+	}
+}
+
+// TestP7_SuccessorLooks: what an earlier sender has posted is found by its id.
+func TestP7_SuccessorLooks(t *testing.T) {
+	b := newBench(t, nil)
+	_, _, err := b.api.PostMessageContext(b.ctx, simulator.General, slack.MsgOptionTS(b.root), slack.MsgOptionText("first", false),
+		slack.MsgOptionMetadata(slack.SlackMetadata{EventType: "reeve_part", EventPayload: map[string]any{"id": b.part(1, "").ID}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.send(true, b.part(1, "first"), b.part(2, "second"))
+	b.expect(b.posted(simulator.General, b.root), "first", "second")
+}
+
+func TestP7_SuccessorPostsWhatIsNotThere(t *testing.T) {
+	b := newBench(t, nil)
+	dm := b.part(2, "private")
+	dm.To = chat.Destination{DM: simulator.Bob}
+	b.send(true, b.part(1, "first"), dm)
+	b.expect(b.posted(simulator.General, b.root), "first")
+	b.expect(b.posted(simulator.BobDM, ""), "private")
+}
+
+func TestRefusedForGood(t *testing.T) {
+	b := newBench(t, nil)
+	gone := b.part(1, "lost")
+	gone.To = chat.Destination{Channel: "CNOWHERE", Thread: "1.000001"}
+	b.send(false, gone, b.part(2, "here"))
+	b.expect(b.posted(simulator.General, b.root), "here")
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.expect(b.refused, gone.ID)
+}
+
+// TestThreadGone: a reply outlives the message that asked for it.
+func TestThreadGone(t *testing.T) {
+	for name, fault := range map[string]simulator.Fault{
+		"deleted":                 {},
+		"deleted, and refused":    {Method: "chat.postMessage", Error: "thread_not_found"},
+		"deleted, and no answer":  {Method: "chat.postMessage", LoseAnswer: true},
+		"refused for the message": {Method: "chat.postMessage", Error: "cannot_reply_to_message"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, nil)
+			b.sim.Delete(simulator.General, b.root)
+			if fault.Method != "" {
+				b.sim.Fail(fault)
+			}
+			b.send(false, b.part(1, "answer"))
+			all := append(b.posted(simulator.General, ""), b.posted(simulator.General, b.root)...)
+			b.expect(all, "answer")
+		})
+	}
+}
+
+func TestPartsThatComeLater(t *testing.T) {
+	b := newBench(t, nil)
+	release := b.sim.Hold("chat.postMessage")
+	defer release()
+	b.begin(false, b.part(1, "one"))
+	if err := b.sim.WaitHeld(b.ctx, "chat.postMessage", 1); err != nil {
+		t.Fatal(err)
+	}
+	b.box.add(b.part(2, "two"))
+	release()
+	b.wait(b.box.released)
+	b.expect(b.posted(simulator.General, b.root), "one", "two")
+}
+
+// TestLeaseLost: a sender whose mailbox is away posts nothing once its lease
+// cannot be trusted any more.
+func TestLeaseLost(t *testing.T) {
+	b := newBench(t, nil)
+	b.box.fails, b.box.err = -1, errors.New("redis is away")
+	b.sim.Fail(simulator.Fault{Method: "chat.postMessage", Error: "team_added_to_org", Times: -1})
+	start := time.Now()
+	b.begin(false, b.part(1, "late"))
+	// The drain ends by itself when the lease has.
+	b.waitEnd(start.Add(time.Second))
+	for _, c := range b.sim.Calls("chat.postMessage") {
+		if after := c.At.Sub(start); after > 850*time.Millisecond {
+			t.Errorf("an attempt %v after the last renewal, beyond the trusted time", after)
+		}
+	}
+	if len(b.box.left()) != 1 {
+		t.Error("the part is gone")
+	}
+}
+
+// waitEnd waits until a time has passed and the sender is idle.
+func (b *bench) waitEnd(at time.Time) {
+	b.Helper()
+	timer := time.NewTimer(time.Until(at) + 500*time.Millisecond)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-b.ctx.Done():
+	}
+	b.stop()
+	b.wait(b.ended)
+}
+
+func TestStaleLeaseEndsTheDrain(t *testing.T) {
+	b := newBench(t, nil)
+	b.box.fails, b.box.err = -1, fmt.Errorf("sent: %w", mailbox.ErrStale)
+	b.sim.Fail(simulator.Fault{Method: "chat.postMessage", Error: "team_added_to_org", Times: -1})
+	b.begin(false, b.part(1, "x"))
+	if _, err := b.sim.WaitFor(b.ctx, func(e simulator.Event) bool {
+		return e.Kind == simulator.Called && e.Call.Method == "chat.postMessage"
+	}); err != nil {
+		t.Fatal(err)
+	}
+	b.waitEnd(time.Now().Add(300 * time.Millisecond))
+	b.box.mu.Lock()
+	defer b.box.mu.Unlock()
+	if b.box.calls != 1 {
+		t.Errorf("the mailbox was asked %d times under a lease that is another's, want 1", b.box.calls)
+	}
+}
+
+// TestShutdown: the attempt under way ends and is marked; no other begins.
+func TestShutdown(t *testing.T) {
+	b := newBench(t, func(o *slackapp.SenderOptions) {
+		o.LeaseTTL, o.LeaseMargin, o.RenewEvery = 20*time.Second, time.Second, 5*time.Second
+	})
+	release := b.sim.Hold("chat.postMessage")
+	defer release()
+	b.begin(false, b.part(1, "one"), b.part(2, "two"))
+	if err := b.sim.WaitHeld(b.ctx, "chat.postMessage", 1); err != nil {
+		t.Fatal(err)
+	}
+	b.stop()
+	select {
+	case <-b.ended:
+		t.Fatal("the sender ended in the middle of an attempt")
+	default:
+	}
+	release()
+	b.wait(b.ended)
+	b.expect(b.posted(simulator.General, b.root), "one")
+	if left := b.box.left(); len(left) != 1 || left[0].ID != b.part(2, "").ID {
+		t.Errorf("left in the outbox: %v, want the second part", left)
+	}
+	b.sender.Post(mailbox.SendLease{Start: time.Now()}, b.box.left())
+	b.expect(b.posted(simulator.General, b.root), "one")
+}
+
+// TestManyConversations drains many outboxes at once.
+func TestManyConversations(t *testing.T) {
+	b := newBench(t, func(o *slackapp.SenderOptions) { o.Calls = 8 })
+	var parts []chat.Part
+	for i := range 50 {
+		p := b.part(i, fmt.Sprint("answer ", i))
+		p.To.Thread = chat.TS(b.sim.Say(simulator.Alice, simulator.General, "q", simulator.SayOptions{Quiet: true}))
+		parts = append(parts, p)
+	}
+	b.send(false, parts...)
+	for i, p := range parts {
+		b.expect(b.posted(simulator.General, string(p.To.Thread)), fmt.Sprint("answer ", i))
+	}
+}
+
+func TestSecretsAreNotLogged(t *testing.T) {
+	var logs strings.Builder
+	b := newBench(t, func(o *slackapp.SenderOptions) {
+		o.Log = slog.New(slog.NewTextHandler(&logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	})
+	b.sim.Fail(simulator.Fault{Method: "chat.postMessage", LoseAnswer: true})
+	b.send(false, b.part(1, "the text of the answer"))
+	b.stop()
+	b.wait(b.ended)
+	for _, secret := range []string{b.sim.BotToken(), "the text of the answer"} {
+		if strings.Contains(logs.String(), secret) {
+			t.Errorf("the log has %q:\n%s", secret, &logs)
+		}
+	}
+}
