@@ -52,7 +52,9 @@
 //
 // A lease is a turn's token (a counter and a random nonce), held until a time
 // of the server's clock. Every write of a run carries the token and is refused
-// when it is not the turn's any more. The holder trusts a lease for TTL less a
+// when it is not the turn's any more: another worker has it, it was handed over,
+// parked or closed. A lease that has ended and that nobody claimed goes on with
+// its next renewal. The holder trusts a lease for TTL less a
 // margin from when it sent the renewal. Replicas look at the index when the
 // earliest lease in it ends; a lease made after that look ends one TTL after it
 // at the earliest, so nobody polls.

@@ -2,9 +2,10 @@
 -- claimed. KEYS: the conversation, the message, the index.
 -- ARGV: 2 conversation, 3 ts, 4 author, 5 row, 6 body, 7 flags (letters: a
 --   addressed by somebody who may instruct, f forced, s stop, u unchecked, d
---   top-level in a 1:1 DM, r reply), 8 cap of waiting messages a conversation, 9 cap an author, 10 cap
---   of unread messages for one's own turn, 11 how long message keys live (ms),
---   12 owner, 13 nonce, 14 ttl (ms), 15 turn id, 16 setup, 17 claims
+--   top-level in a 1:1 DM, r reply), 8 cap of waiting messages a conversation,
+--   9 cap an author, 10 cap of unread messages for one's own turn, 11 how long
+--   message keys live (ms), 12 owner, 13 nonce, 14 ttl (ms), 15 turn id,
+--   16 setup, 17 claims
 -- Returns {letter, first letter, turn, running actor, conversation, ours,
 --   claimed or false, withdrawn ts...}.
 local c, ts, author, row, body, flags = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
