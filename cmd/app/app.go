@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
+	"golang.org/x/time/rate"
 
 	"reeve/plugins"
 )
@@ -48,6 +49,10 @@ type Options struct {
 	// RetryEvery is the first pause before something unreachable is tried
 	// again; the pause doubles up to thirty times that.
 	RetryEvery time.Duration
+	// PostRate is how many posts a second a channel may get after a burst of
+	// PostBurst; Slack's own rule is one.
+	PostRate  rate.Limit
+	PostBurst int
 	// SweepEvery is the pause between sweeps over what leases do not find.
 	SweepEvery time.Duration
 }

@@ -19,11 +19,12 @@ import (
 type readiness struct {
 	mu      sync.Mutex
 	waiting map[string]string
+	probes  map[string]func(context.Context) string
 }
 
 // newReadiness waits for each of the named things.
 func newReadiness(names ...string) *readiness {
-	r := &readiness{waiting: map[string]string{}}
+	r := &readiness{waiting: map[string]string{}, probes: map[string]func(context.Context) string{}}
 	for _, name := range names {
 		r.waiting[name] = "not tried yet"
 	}
@@ -41,10 +42,28 @@ func (r *readiness) Set(name, reason string) {
 	r.waiting[name] = reason
 }
 
-func (r *readiness) reasons() map[string]string {
+// probe has the named thing asked each time that somebody wants to know; an
+// empty answer: it is ready.
+func (r *readiness) probe(name string, ask func(context.Context) string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return maps.Clone(r.waiting)
+	r.probes[name] = ask
+	delete(r.waiting, name)
+}
+
+func (r *readiness) reasons(ctx context.Context) map[string]string {
+	r.mu.Lock()
+	reasons, probes := maps.Clone(r.waiting), maps.Clone(r.probes)
+	r.mu.Unlock()
+	for name, ask := range probes {
+		if _, waits := reasons[name]; waits {
+			continue
+		}
+		if reason := ask(ctx); reason != "" {
+			reasons[name] = reason
+		}
+	}
+	return reasons
 }
 
 // handler serves /healthz, 200 while the process lives, and /readyz, 200 or
@@ -54,8 +73,8 @@ func (r *readiness) handler() http.Handler {
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, http.StatusOK, map[string]any{"alive": true})
 	})
-	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
-		reasons := r.reasons()
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, req *http.Request) {
+		reasons := r.reasons(req.Context())
 		status := http.StatusOK
 		if len(reasons) > 0 {
 			status = http.StatusServiceUnavailable

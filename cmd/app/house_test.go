@@ -234,16 +234,8 @@ func TestSettingsMarkedLaterAreUnused(t *testing.T) {
 		switch {
 		case s.Later && read[s.Field]:
 			t.Errorf("%s is used, and documented as not used yet", s.Name)
-		case unwired[s.Name] && read[s.Field]:
-			t.Errorf("%s is read: take it from the list of unwired settings", s.Name)
-		case !s.Later && !read[s.Field] && !unwired[s.Name]:
+		case !s.Later && !read[s.Field]:
 			t.Errorf("%s is documented as used, and nothing reads it", s.Name)
 		}
 	}
-}
-
-// unwired are settings that the wiring does not read yet.
-var unwired = map[string]bool{
-	"SLACK_SOCKETS": true, "REDIS_PREFIX": true, "MAX_ATTEMPTS": true,
-	"MAX_RUNNING_TURNS": true, "CONTEXT_TOKENS": true, "SHUTDOWN_GRACE": true,
 }

@@ -3,11 +3,18 @@ package app
 import (
 	"context"
 	"errors"
-	"io"
+	"fmt"
 	"log/slog"
+	"time"
 
+	"golang.org/x/sync/errgroup"
+
+	"reeve/agent"
 	"reeve/agent/openai"
 	"reeve/plugins"
+	"reeve/plugins/gate"
+	"reeve/runtime"
+	"reeve/runtime/chat"
 	"reeve/runtime/mailbox"
 	"reeve/slackapp"
 )
@@ -20,18 +27,194 @@ type assembly struct {
 	log      *slog.Logger
 	// ready waits for "redis" (writable) and "slack" (a socket is connected).
 	ready *readiness
+	// model answers in place of the configured one; nil: that one.
+	model agent.Model
 }
 
 // serve works for the workspace until ctx ends, and then hands over what it
 // holds. A dependency that cannot be reached is waited for; credentials that
 // are refused are a *ConfigError.
 func (a assembly) serve(ctx context.Context) error {
-	return errors.New("run: not wired yet")
+	box, err := a.openBox(ctx)
+	if err != nil {
+		return err
+	}
+	defer box.Shutdown()
+	client := slackapp.NewClient(slackapp.ClientOptions{
+		BotToken: a.settings.SlackBotToken.Reveal(), APIURL: a.settings.SlackAPIURL,
+	})
+	self, err := waitFor(ctx, a, "slack", "its Web API cannot be reached", func(ctx context.Context) (slackapp.Identity, error) {
+		return slackapp.WhoAmI(ctx, client)
+	})
+	if err != nil {
+		return refused(err)
+	}
+	loop, names, err := a.agent()
+	if err != nil {
+		return err
+	}
+	policy := a.admission()
+	reader := slackapp.NewReader(a.settings.SlackAPIURL, a.settings.SlackBotToken.Reveal())
+	edge := slackapp.New(slackapp.Options{
+		Client: client, Reader: reader, Self: self, Store: box, Admission: policy,
+		AllowGuests: a.settings.AllowGuests, Log: a.log,
+		Sender: slackapp.SenderOptions{
+			LeaseTTL: a.options.LeaseTTL, LeaseMargin: a.options.LeaseMargin, RenewEvery: a.options.RenewEvery,
+			Rate: a.options.PostRate, Burst: a.options.PostBurst,
+		},
+	})
+	policy.Known = edge.Known
+	rt, err := runtime.New(a.runtime(box, edge, loop, self.User, names))
+	if err != nil {
+		return err
+	}
+	sockets := slackapp.NewSockets(slackapp.SocketOptions{
+		AppToken: a.settings.SlackAppToken.Reveal(), APIURL: a.settings.SlackAPIURL,
+		Sockets: a.settings.SlackSockets, Log: a.log,
+	})
+	inbound := slackapp.NewEdge(slackapp.EdgeOptions{
+		Self: self, Admission: policy, Inbox: rt, Keys: box, Fetcher: reader, Notices: edge, Log: a.log,
+	})
+	a.ready.probe("slack", func(context.Context) string {
+		if sockets.Ready() {
+			return ""
+		}
+		return "no socket is connected"
+	})
+	return refused(a.work(ctx, rt, edge, sockets, inbound))
 }
 
-// play serves the playground at addr until ctx ends, and prints its URL to out.
-func (a assembly) play(ctx context.Context, addr string, out io.Writer) error {
-	return errors.New("playground: not wired yet")
+// work runs the parts until ctx ends or one of them fails. What comes in ends
+// first, then the turns, and last what goes out, so that nothing accepted is
+// cut from its way.
+func (a assembly) work(ctx context.Context, rt *runtime.Runtime, edge *slackapp.Slack, sockets *slackapp.Sockets, inbound *slackapp.Edge) error {
+	outCtx, endOut := context.WithCancel(context.WithoutCancel(ctx))
+	defer endOut()
+	group, ctx := errgroup.WithContext(ctx)
+	var out errgroup.Group
+	out.Go(func() error { return edge.Run(outCtx) })
+	group.Go(func() error { return slackapp.Serve(ctx, sockets, inbound) })
+	group.Go(func() error { return rt.Run(ctx) })
+	err := group.Wait()
+	endOut()
+	_ = out.Wait()
+	if errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}
+
+func (a assembly) runtime(box *mailbox.Box, edge *slackapp.Slack, loop *agent.Loop, bot chat.UserID, tools []string) runtime.Options {
+	s := a.settings
+	return runtime.Options{
+		Box: box, Slack: edge, Agent: loop, Bot: bot, Tools: tools,
+		Policy: runtime.Policy{
+			SameActor: runtime.MidRunMode(s.SameActorMidRunMode), CrossActor: runtime.MidRunMode(s.CrossActorMidRunMode),
+			Stop: runtime.StopPolicy(s.StopPolicy),
+		},
+		MaxRunning: s.MaxRunningTurns, MaxAttempts: s.MaxAttempts, TurnTimeout: s.TurnTimeout,
+		HistoryTokens: s.ContextTokens / 4, RenewEvery: a.options.RenewEvery, ShutdownGrace: s.ShutdownGrace, Logger: a.log,
+	}
+}
+
+// openBox opens the store and waits until it can be written.
+func (a assembly) openBox(ctx context.Context) (*mailbox.Box, error) {
+	box, err := mailbox.Open(mailbox.Options{
+		URL: a.settings.RedisURL, Prefix: a.settings.RedisPrefix, MaxWaiting: a.settings.MaxWaitingMessages,
+		LeaseTTL: a.options.LeaseTTL, LeaseMargin: a.options.LeaseMargin,
+	})
+	if err != nil {
+		return nil, &ConfigError{[]string{"REDIS_URL: " + err.Error()}}
+	}
+	_, err = waitFor(ctx, a, "redis", "it cannot be written", func(ctx context.Context) (bool, error) {
+		return true, box.Ready(ctx)
+	})
+	if err == nil && a.settings.RedisURL != "" {
+		var facts mailbox.ProbeResult
+		if facts, err = mailbox.Probe(ctx, a.settings.RedisURL); err == nil {
+			err = durability(a.log, a.settings, redisFacts(facts))
+		}
+	}
+	if err != nil {
+		_ = box.Shutdown()
+		return nil, err
+	}
+	a.ready.probe("redis", func(ctx context.Context) string {
+		if box.Ready(ctx) == nil {
+			return ""
+		}
+		return "it cannot be written"
+	})
+	return box, nil
+}
+
+// agent is the loop with its model and its gate, and the names of its tools.
+func (a assembly) agent() (*agent.Loop, []string, error) {
+	tools, err := gate.New(a.plugins, gate.Options{Logger: a.log})
+	if err != nil {
+		return nil, nil, err
+	}
+	model := a.model
+	if model == nil {
+		if model, err = openai.New(openai.Options{
+			BaseURL: a.settings.OpenAIBaseURL, APIKey: a.settings.OpenAIAPIKey.Reveal(), Model: a.settings.OpenAIModel, Logger: a.log,
+		}); err != nil {
+			return nil, nil, err
+		}
+	}
+	names := []string{}
+	for _, spec := range tools.Offered(plugins.Run{}) {
+		names = append(names, spec.Name)
+	}
+	return agent.NewLoop(agent.Options{
+		Model: model, Tools: tools, MaxSteps: a.settings.MaxSteps, MaxTurnTokens: a.settings.MaxTurnTokens,
+		ContextTokens: a.settings.ContextTokens, Logger: a.log,
+	}), names, nil
+}
+
+// admission is who may instruct, and where.
+func (a assembly) admission() slackapp.Admission {
+	policy := slackapp.Admission{AllowExternal: a.settings.AllowExternal}
+	for _, c := range a.settings.AllowedChannels {
+		if policy.Channels == nil {
+			policy.Channels = map[chat.ChannelID]bool{}
+		}
+		policy.Channels[c] = true
+	}
+	for _, u := range a.settings.AllowedUsers {
+		if policy.Users == nil {
+			policy.Users = map[chat.UserID]bool{}
+		}
+		policy.Users[u] = true
+	}
+	return policy
+}
+
+// waitFor tries until it succeeds, is refused or ctx ends, with a growing
+// pause. Meanwhile the process is not ready, and says for what it waits.
+func waitFor[T any](ctx context.Context, a assembly, name, reason string, try func(context.Context) (T, error)) (T, error) {
+	for pause := a.options.RetryEvery; ; pause = min(2*pause, 30*a.options.RetryEvery) {
+		got, err := try(ctx)
+		if err == nil || refused(err) != err {
+			return got, err
+		}
+		a.ready.Set(name, reason)
+		a.log.Warn("waiting", "for", name, "retry", pause.String(), "err", err)
+		select {
+		case <-ctx.Done():
+			return got, fmt.Errorf("wait for %s: %w", name, ctx.Err())
+		case <-time.After(pause):
+		}
+	}
+}
+
+// refused makes a refused token a wrong setting.
+func refused(err error) error {
+	var auth *slackapp.AuthError
+	if errors.As(err, &auth) {
+		return &ConfigError{[]string{auth.Error()}}
+	}
+	return err
 }
 
 // shippedProbes are the tests that check makes.
@@ -40,8 +223,8 @@ func shippedProbes() probes {
 		bot: slackapp.ProbeBot,
 		app: slackapp.ProbeApp,
 		redis: func(ctx context.Context, url string) (redisFacts, error) {
-			told, err := mailbox.Probe(ctx, url)
-			return redisFacts(told), err
+			r, err := mailbox.Probe(ctx, url)
+			return redisFacts(r), err
 		},
 		model: openai.Probe,
 	}
