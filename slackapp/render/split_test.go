@@ -198,9 +198,9 @@ func TestSplitPieces(t *testing.T) {
 		"> ", "1. ", "[", "![", "*a ", "**a", "_a*", "`a", "<", "&", "|a", "a\n|-", "[a](b", "<a:", "\\", "- > ", "[a]: b\n",
 		"[a][", "#", "@here", "https://a.b/", "<@U0BOB>", "|a|\n|-|\n", "\"",
 	} {
-		doc := strings.Repeat(unit, 30_000/len(unit))
+		doc := strings.Repeat(unit, 24_000/len(unit))
 		if n := len(Split(doc)); n == 0 || n > 30 {
-			t.Errorf("%d pieces of 30,000 characters of %q", n, unit)
+			t.Errorf("%d pieces of 24,000 characters of %q", n, unit)
 		}
 	}
 }
