@@ -94,7 +94,7 @@ func (r *Runtime) abandon(ctx context.Context, e *mailbox.Exhausted) (*mailbox.C
 	}
 	r.opts.Logger.Error("turn abandoned", "turn", e.Turn, "conversation", e.Conversation.Key(), "actor", e.Actor.Key())
 	if closing.Send != nil {
-		r.opts.Slack.Post(*closing.Send, parts)
+		r.opts.Slack.Post(*closing.Send, closing.Parts)
 	}
 	return closing.Next, nil
 }

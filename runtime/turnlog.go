@@ -148,7 +148,7 @@ func (l *turnLog) close(ctx context.Context, outcome mailbox.Outcome, entries []
 		l.next = closing.Next
 	}
 	if closing.Send != nil {
-		l.r.opts.Slack.Post(*closing.Send, parts)
+		l.r.opts.Slack.Post(*closing.Send, closing.Parts)
 	}
 	return closing, nil
 }

@@ -134,8 +134,10 @@ type Closing struct {
 	Stop      *Stop
 	Taken     []Item
 	Unchecked []Unchecked
-	// Send is set when this process is to post the parts.
-	Send *SendLease
+	// Send is set when this process is to post Parts: all that stands in the
+	// outbox, oldest first, which may begin with what a lost sender left.
+	Send  *SendLease
+	Parts []chat.Part
 	// Next is the conversation's next turn, when this process has claimed it.
 	Next *Claimed
 }
@@ -172,6 +174,12 @@ func (b *Box) Close(ctx context.Context, c Close) (Closing, error) {
 	out := Closing{}
 	if token := str(v[1]); token != "" {
 		out.Send = &SendLease{Conversation: conv, Token: Token(token), Start: start, Look: num(v[2]) == 1}
+		out.Parts = c.Parts
+		if out.Send.Look {
+			if out.Parts, err = b.Sent(ctx, *out.Send); err != nil {
+				out.Send = nil // the closing stands; whoever finds the lease ended posts
+			}
+		}
 	}
 	if str(v[0]) == "open" {
 		out.Unchecked, out.Taken = readUnchecked(v[3]), readItems(v[4:])
