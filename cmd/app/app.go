@@ -55,6 +55,11 @@ type Options struct {
 	PostBurst int
 	// SweepEvery is the pause between sweeps over what leases do not find.
 	SweepEvery time.Duration
+	// ModelWaits are the pauses between the attempts of one model call, and
+	// ModelMaxWait all of them together. ModelIdle cuts an attempt in which no
+	// byte comes, ModelAttempt every one. Package openai has the shipped values.
+	ModelWaits                            []time.Duration
+	ModelMaxWait, ModelIdle, ModelAttempt time.Duration
 }
 
 func (o Options) withDefaults() Options {

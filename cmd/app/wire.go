@@ -158,6 +158,7 @@ func (a assembly) agent() (*agent.Loop, []string, error) {
 	if model == nil {
 		if model, err = openai.New(openai.Options{
 			BaseURL: a.settings.OpenAIBaseURL, APIKey: a.settings.OpenAIAPIKey.Reveal(), Model: a.settings.OpenAIModel, Logger: a.log,
+			Waits: a.options.ModelWaits, MaxWait: a.options.ModelMaxWait, Idle: a.options.ModelIdle, Attempt: a.options.ModelAttempt,
 		}); err != nil {
 			return nil, nil, err
 		}
