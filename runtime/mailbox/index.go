@@ -3,6 +3,7 @@ package mailbox
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -28,8 +29,12 @@ type Due struct {
 	In           time.Duration
 }
 
-// duePerShard bounds what one look at the index brings.
+// duePerShard bounds what one look at the index brings of each: leases, and
+// conversations on offer.
 const duePerShard = 64
+
+// offered is added to the score of a conversation on offer; see prelude.lua.
+const offered = 10_000_000_000_000
 
 // Due reads the earliest items of the index of every shard, in one round trip,
 // by the store's clock. Nothing that is created later can be due earlier than
@@ -37,12 +42,16 @@ const duePerShard = 64
 func (b *Box) Due(ctx context.Context) ([]Due, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.opts.CallTimeout)
 	defer cancel()
+	border := strconv.Itoa(offered)
+	leases := &redis.ZRangeBy{Min: "-inf", Max: "(" + border, Count: duePerShard}
+	offers := &redis.ZRangeBy{Min: border, Max: "+inf", Count: duePerShard}
 	var clock *redis.TimeCmd
-	cmds := make([]*redis.ZSliceCmd, shards)
+	cmds := make([]*redis.ZSliceCmd, 0, 2*shards)
 	_, err := b.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 		clock = p.Time(ctx)
 		for n := range shards {
-			cmds[n] = p.ZRangeWithScores(ctx, b.keys.shard(n)+"leases", 0, duePerShard-1)
+			index := b.keys.shard(n) + "leases"
+			cmds = append(cmds, p.ZRangeByScoreWithScores(ctx, index, leases), p.ZRangeByScoreWithScores(ctx, index, offers))
 		}
 		return nil
 	})
@@ -55,6 +64,9 @@ func (b *Box) Due(ctx context.Context) ([]Due, error) {
 		for _, z := range cmd.Val() {
 			member, _ := z.Member.(string)
 			if d, ok := parseDue(member); ok {
+				if z.Score >= offered {
+					z.Score -= offered
+				}
 				d.In = time.Duration(int64(z.Score)-now) * time.Millisecond
 				due = append(due, d)
 			}

@@ -31,9 +31,11 @@ end
 -- TEAM:CHANNEL of a conversation key TEAM:CHANNEL:ROOT.
 local function place_of(c) return string.match(c, '^([^:]+:[^:]+):') end
 
--- Work for any replica with room: it stands in the index, due at once.
+-- Work for any replica with room: it stands in the index, due at once, but
+-- behind all leases, so that no backlog of it hides the end of one.
+local OFFERED = 1e13
 local function offer(c, now)
-  redis.call('ZADD', INDEX, now, 'q|' .. c)
+  redis.call('ZADD', INDEX, OFFERED + now, 'q|' .. c)
   redis.call('PUBLISH', CHANNELS .. 'work', c)
 end
 

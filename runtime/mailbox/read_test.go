@@ -98,3 +98,31 @@ func TestP8_SignalsReachTheHolderAndWhoHasRoom(t *testing.T) {
 		}
 	})
 }
+
+// However much is on offer, the end of a lease is seen.
+func TestP8_BacklogHidesNoLease(t *testing.T) {
+	t.Parallel()
+	w := onServer(t, mailbox.Options{})
+	var puts []mailbox.Put
+	for range 100 { // all in one channel, and so in one shard
+		m := w.message(bob, "waits")
+		m.Conversation.Root = m.ID.TS
+		puts = append(puts, w.asPut(m, false))
+	}
+	w.put(puts...)
+	turn := w.starts(alice, "one")
+	kinds := map[mailbox.DueKind]int{}
+	due, err := w.box.Due(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range due {
+		kinds[d.Kind]++
+		if d.Kind == mailbox.DueQueue && d.In > 0 {
+			t.Fatalf("on offer, and due only in %s", d.In)
+		}
+	}
+	if kinds[mailbox.DueTurn] != 1 || kinds[mailbox.DueQueue] == 0 {
+		t.Errorf("the index shows %v, want turn %s and some on offer", kinds, turn.Turn)
+	}
+}
