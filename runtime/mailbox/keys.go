@@ -39,6 +39,9 @@ func (k keys) closed(c chat.Conversation) string { return k.of(c) + "closed:" + 
 func (k keys) out(c chat.Conversation) string    { return k.of(c) + "out:" + c.Key() }
 func (k keys) index(c chat.Conversation) string  { return k.of(c) + "leases" }
 
+// touched are the threads of a shard that were spoken in of late.
+func (k keys) touched(shard int) string { return k.shard(shard) + "touched" }
+
 func (k keys) turn(c chat.Conversation, t chat.TurnID) string { return k.of(c) + "turn:" + string(t) }
 func (k keys) log(c chat.Conversation, t chat.TurnID) string  { return k.of(c) + "log:" + string(t) }
 
@@ -48,6 +51,7 @@ func (k keys) message(id chat.MessageID) string {
 
 // Unsharded keys, each on its own.
 
+func (k keys) alive() string            { return k.prefix + ":alive" }
 func (k keys) fact(a chat.Actor) string { return k.prefix + ":fact:" + a.Key() }
 func (k keys) once(name string) string  { return k.prefix + ":once:" + name }
 

@@ -102,10 +102,22 @@ elseif would == 'w' or would == 's' or would == 'c' then
 end
 local d = cell(full)
 
+-- Reading back after a gap looks into the threads that were spoken in of late:
+-- the one in which the message stands, and the one to which it belongs.
+local function touch()
+  local fresh = redis.call('ZADD', P .. 'touched', now, ARGV[2])
+  if c ~= ARGV[2] then fresh = fresh + redis.call('ZADD', P .. 'touched', now, c) end
+  if fresh > 0 then
+    redis.call('ZREMRANGEBYSCORE', P .. 'touched', '-inf', now - 14 * 86400000)
+    redis.call('ZREMRANGEBYRANK', P .. 'touched', 0, -5001)
+  end
+end
+
 if d == 'r' or d == 'i' then return {d, d, '', runner, c, ours, false} end
 if d == 'p' then
   if ours == 0 then return {'i', 'i', '', runner, c, 0, false} end
   if not known[1] then
+    touch()
     redis.call('RPUSH', thread_key(c), ts .. '\n' .. body)
     redis.call('LTRIM', thread_key(c), -200, -1)
     redis.call('HSET', m, 'v', 1, 'state', 'passive', 'conv', c, 'author', author, 'first', 'p', 'by', by.nonce)
@@ -144,6 +156,7 @@ if d == 'n' then
   return result
 end
 redis.call('HSETNX', conv_key(c), 'v', 1)
+touch()
 if has('d') then redis.call('SET', dm_key(place), c) end
 
 if d == 's' or d == 'w' then

@@ -47,6 +47,12 @@ var sentSource string
 //go:embed send_claim.lua
 var sendClaimSource string
 
+//go:embed stamp.lua
+var stampSource string
+
+//go:embed close_gap.lua
+var closeGapSource string
+
 // script is one transition. Its name carries a version: a release that changes
 // what a script does gives it a new one, so that two releases can work side by
 // side on one store.
@@ -59,11 +65,13 @@ type script struct {
 // scripts are all transitions, as this store is to run them.
 type scripts struct {
 	put, renew, commit, close, claim, handover, settle, park, endWait, sent, sendClaim script
+
+	stamp, closeGap script
 }
 
 func (s *scripts) all() []*script {
 	return []*script{&s.put, &s.renew, &s.commit, &s.close, &s.claim, &s.handover, &s.settle,
-		&s.park, &s.endWait, &s.sent, &s.sendClaim}
+		&s.park, &s.endWait, &s.sent, &s.sendClaim, &s.stamp, &s.closeGap}
 }
 
 // newScripts builds the scripts. On a real server each begins with the #!lua
@@ -85,6 +93,7 @@ func newScripts(header bool) *scripts {
 		settle: make("settle_v1", settleSource), park: make("park_v1", parkSource),
 		endWait: make("end_wait_v1", endWaitSource), sent: make("sent_v1", sentSource),
 		sendClaim: make("send_claim_v1", sendClaimSource),
+		stamp:     make("stamp_v1", stampSource), closeGap: make("close_gap_v1", closeGapSource),
 	}
 }
 
