@@ -268,7 +268,7 @@ func TestCutRunEndsItsCalls(t *testing.T) {
 }
 
 func TestResultIsCutAndRedacted(t *testing.T) {
-	slack, openai := "xoxb" + "-123456789012-abcdefABCDEF", "sk-proj-abcdefghijklmnop"
+	slack, openai := "xoxb"+"-123456789012-abcdefABCDEF", "sk-proj-abcdefghijklmnop"
 	tests := []struct{ name, text, want string }{
 		{"slack token", "token=" + slack + ".", "token=xoxb…[masked]"},
 		{"openai key", "(" + openai + ")", "(sk-p…[masked])"},
