@@ -16,6 +16,12 @@ local function msg_key(team_channel, ts) return P .. 'msg:' .. team_channel .. '
 local function dm_key(team_channel) return P .. 'dm:' .. team_channel end
 local INDEX = P .. 'leases'
 
+-- What there is in the shard and since when, in members 'CONVERSATION|WHAT':
+-- waiting messages (and turns that wait for a worker), running and parked
+-- turns, unsent parts, and the newest ended turns. Derived: see mend.lua.
+local WAITING, RUNNING, PARKED = P .. 'waiting', P .. 'running', P .. 'parked'
+local UNSENT, ENDED, DEAD = P .. 'unsent', P .. 'ended', P .. 'dead'
+
 local function now_ms()
   local t = redis.call('TIME')
   return t[1] * 1000 + math.floor(t[2] / 1000)
@@ -31,6 +37,35 @@ end
 -- TEAM:CHANNEL of a conversation key TEAM:CHANNEL:ROOT.
 local function place_of(c) return string.match(c, '^([^:]+:[^:]+):') end
 
+-- Takes a record out of the way: it cannot be processed, and stands in the dead
+-- list with the reason. The first line of an item says where it was.
+local function set_aside(c, turn, what, reason, record, now)
+  local id = string.match(P, '{(.*)}') .. '-' .. redis.call('INCR', P .. 'dead_last')
+  local head = table.concat({id, now, what, c, turn, (string.gsub(reason, '[%c|]', ' '))}, '|')
+  redis.call('RPUSH', DEAD, head .. '\n' .. string.sub(record, 1, 65536))
+  redis.call('LTRIM', DEAD, -1000, -1)
+  if RETENTION > 0 then redis.call('PEXPIRE', DEAD, RETENTION) end
+end
+
+-- Nothing live expires. What is at rest does, a while after it was touched.
+local function rest(c)
+  if RETENTION == 0 then return end
+  local live = redis.call('HEXISTS', conv_key(c), 'run') == 1 or redis.call('ZCARD', wait_key(c)) > 0
+    or redis.call('LLEN', ready_key(c)) > 0 or redis.call('LLEN', out_key(c)) > 0
+  if not live then
+    for _, field in ipairs(redis.call('HKEYS', conv_key(c))) do
+      live = live or string.sub(field, 1, 2) == 'p:'
+    end
+  end
+  local keys = {conv_key(c), closed_key(c), thread_key(c)}
+  if string.find(c, ':D', 1, true) and redis.call('GET', dm_key(place_of(c))) == c then
+    keys[4] = dm_key(place_of(c))
+  end
+  for _, key in ipairs(keys) do
+    if live then redis.call('PERSIST', key) else redis.call('PEXPIRE', key, RETENTION) end
+  end
+end
+
 -- Work for any replica with room: it stands in the index, due at once, but
 -- behind all leases, so that no backlog of it hides the end of one.
 local OFFERED = 1e13
@@ -43,15 +78,41 @@ local function signal(owner, what, turn)
   redis.call('PUBLISH', CHANNELS .. 'owner:' .. owner, what .. ' ' .. turn)
 end
 
+-- The messages that wait, and how a message keeps its key: for good while it
+-- waits somewhere, and as long as Slack may deliver it again from then on.
+local function wait_add(c, member, now)
+  redis.call('ZADD', wait_key(c), 0, member)
+  redis.call('ZADD', WAITING, 'NX', now, c .. '|' .. member)
+end
+local function wait_drop(c, member)
+  redis.call('ZREM', wait_key(c), member)
+  redis.call('ZREM', WAITING, c .. '|' .. member)
+end
+local function withdrawn(c, ts)
+  local m = msg_key(place_of(c), ts)
+  redis.call('HSET', m, 'state', 'withdrawn')
+  redis.call('PEXPIRE', m, MESSAGE_LIFE)
+end
+
+-- A parked turn's wait has ended: it waits for a worker.
+local function queue(c, turn, how, now)
+  redis.call('HSET', turn_key(turn), 'state', 'queued', 'ended', how)
+  redis.call('RPUSH', ready_key(c), turn)
+  redis.call('ZREM', PARKED, c .. '|' .. turn)
+  redis.call('ZADD', WAITING, now, c .. '|' .. turn)
+end
+
 -- A claimer: {owner, nonce, ttl, turn, setup, claims ('1' when it has room)}.
 local function lease(c, turn, by, now)
   local fence = redis.call('HINCRBY', conv_key(c), 'fence', 1)
   local token = fence .. '-' .. by.nonce
   redis.call('HSET', conv_key(c), 'run', turn)
   redis.call('HSET', turn_key(turn), 'state', 'running', 'token', token, 'owner', by.owner,
-    'until', now + by.ttl, 'claimed', now, 'progress', 0)
+    'until', now + by.ttl, 'claimed', now, 'progress', 0, 'run:' .. fence, now .. ' ' .. by.owner)
   redis.call('HDEL', turn_key(turn), 'handed')
+  redis.call('ZREM', INDEX, 'q|' .. c)
   redis.call('ZADD', INDEX, now + by.ttl, 't|' .. c .. '|' .. turn)
+  redis.call('ZADD', RUNNING, 'NX', now, c .. '|' .. turn)
   return token
 end
 
@@ -61,7 +122,7 @@ local function claimed(c, turn)
     'ran', 'commits', 'stop_by', 'stop_ts', 'fresh')
   for i = 1, 10 do t[i] = t[i] or '' end
   return {c, turn, t[1], t[2], t[3], t[4], t[5], t[6], t[7], t[8], t[9], t[10],
-    redis.call('LRANGE', log_key(turn), 0, -1)}
+    redis.call('LRANGE', log_key(turn), 0, -1), redis.call('ZCARD', steer_key(turn))}
 end
 
 -- The claim that a call with this nonce made before its answer was lost.
@@ -74,12 +135,13 @@ local function claimed_before(c, nonce)
 end
 
 -- Moves one message of a lane into a turn's log, once. The log says how it was
--- taken; the body stays as Go wrote it.
-local function take(c, turn, ts, taken)
+-- taken, and which and whose it is; the body stays as Go wrote it.
+local function take(c, turn, ts, author, taken)
   local m = msg_key(place_of(c), ts)
   local body = redis.call('HGET', m, 'body') or ''
-  local n = redis.call('RPUSH', log_key(turn), taken .. '\n' .. body)
-  redis.call('HSET', m, 'state', 'taken', 'turn', turn)
+  local n = redis.call('RPUSH', log_key(turn), taken .. ' ' .. ts .. ' ' .. author .. '\n' .. body)
+  redis.call('HSET', m, 'state', 'taken', 'turn', turn, 'as', taken, 'at', n - 1)
+  redis.call('PEXPIRE', m, MESSAGE_LIFE)
   return n - 1
 end
 
@@ -99,8 +161,11 @@ local function take_thread(c, turn, before)
   local stay = {}
   for _, item in ipairs(items) do
     local at = string.find(item, '\n', 1, true)
-    if string.sub(item, 1, at - 1) < before then
-      redis.call('RPUSH', log_key(turn), 'thread' .. string.sub(item, at))
+    local ts = string.sub(item, 1, at - 1)
+    if ts < before then
+      local n = redis.call('RPUSH', log_key(turn), 'thread ' .. item)
+      local m = msg_key(place_of(c), ts)
+      if redis.call('EXISTS', m) == 1 then redis.call('HSET', m, 'turn', turn, 'as', 'thread', 'at', n - 1) end
     else
       stay[#stay + 1] = item
     end
@@ -109,10 +174,26 @@ local function take_thread(c, turn, before)
   for _, item in ipairs(stay) do redis.call('RPUSH', thread_key(c), item) end
 end
 
+-- A new turn of an author's batch ({ts, member} each), out of the lane already.
+local function begin(c, by, author, batch, now)
+  redis.call('HSET', turn_key(by.turn), 'v', 1, 'conv', c, 'actor', author, 'first', batch[1][1],
+    'attempts', 1, 'commits', 0, 'ran', 0, 'born', now, 'setup', by.setup, 'fresh', 1,
+    'history', redis.call('HGET', conv_key(c), 'closings') or 0)
+  take_thread(c, by.turn, batch[1][1])
+  for _, b in ipairs(batch) do take(c, by.turn, b[1], author, 'request') end
+end
+
 -- Starts or resumes the conversation's next turn for the claimer, if none runs:
 -- first those whose wait has ended, then the contiguous batch at the head of
 -- the waiting messages. Without room the conversation is offered to others.
-local function claim_next(c, by, now)
+-- What nobody has touched for long (a restored backup, say) is not gone on with
+-- by itself, unless going on is what the conversation does right now: then
+-- held_back is {turn or '', actor}, and claim.lua parks it.
+local held_back
+local function untouched(since, now)
+  return UNTOUCHED > 0 and since and now - since > UNTOUCHED
+end
+local function claim_next(c, by, now, going)
   if redis.call('HEXISTS', conv_key(c), 'run') == 1 then return false end
   local waits = redis.call('ZCARD', wait_key(c)) > 0
   if not waits and redis.call('LLEN', ready_key(c)) == 0 then
@@ -123,9 +204,16 @@ local function claim_next(c, by, now)
     offer(c, now)
     return false
   end
+  local ready = redis.call('LINDEX', ready_key(c), 0)
+  if ready and not going and untouched(redis.call('ZSCORE', WAITING, c .. '|' .. ready), now) then
+    held_back = {ready, redis.call('HGET', turn_key(ready), 'actor')}
+    offer(c, now)
+    return false
+  end
   redis.call('ZREM', INDEX, 'q|' .. c)
-  local ready = redis.call('LPOP', ready_key(c))
   if ready then
+    redis.call('LPOP', ready_key(c))
+    redis.call('ZREM', WAITING, c .. '|' .. ready)
     local actor = redis.call('HGET', turn_key(ready), 'actor')
     redis.call('HDEL', conv_key(c), 'p:' .. actor)
     redis.call('HSET', turn_key(ready), 'attempts', 1)
@@ -140,19 +228,21 @@ local function claim_next(c, by, now)
     batch[#batch + 1] = {ts, member}
   end
   local parked = redis.call('HGET', conv_key(c), 'p:' .. author)
-  for _, b in ipairs(batch) do redis.call('ZREM', wait_key(c), b[2]) end
+  local newest = redis.call('ZSCORE', WAITING, c .. '|' .. batch[#batch][2])
+  if not parked and not going and untouched(newest, now) then
+    held_back = {'', author, batch}
+    offer(c, now)
+    return false
+  end
+  for _, b in ipairs(batch) do wait_drop(c, b[2]) end
   if parked then
     for _, b in ipairs(batch) do
       redis.call('ZADD', steer_key(parked), 0, b[2])
       redis.call('HSET', msg_key(place_of(c), b[1]), 'state', 'steer', 'turn', parked)
     end
-    return claim_next(c, by, now)
+    return claim_next(c, by, now, going)
   end
-  redis.call('HSET', turn_key(by.turn), 'v', 1, 'conv', c, 'actor', author, 'first', batch[1][1],
-    'attempts', 1, 'commits', 0, 'ran', 0, 'born', now, 'setup', by.setup, 'fresh', 1,
-    'history', redis.call('HGET', conv_key(c), 'closings') or 0)
-  take_thread(c, by.turn, batch[1][1])
-  for _, b in ipairs(batch) do take(c, by.turn, b[1], 'request') end
+  begin(c, by, author, batch, now)
   lease(c, by.turn, by, now)
   return claimed(c, by.turn)
 end
@@ -166,13 +256,22 @@ end
 
 -- Queues parts ('ID\nPAYLOAD') and takes the sender's lease for this process
 -- when it is free. Returns the sender's token ('' when another holds it) and
--- whether an earlier sender may have posted already.
+-- whether an earlier sender may have posted already. Without by, which is a
+-- process that can send, the outbox is left to any.
 local function queue_parts(c, parts, by, now)
   if #parts == 0 then return {'', 0} end
   local had = redis.call('LLEN', out_key(c))
-  for _, part in ipairs(parts) do redis.call('RPUSH', out_key(c), part) end
+  for _, part in ipairs(parts) do
+    redis.call('RPUSH', out_key(c), part)
+    redis.call('ZADD', UNSENT, 'NX', now, c .. '|' .. string.match(part, '^[^\n]*'))
+  end
   local s = redis.call('HMGET', conv_key(c), 's_until')
   if s[1] and tonumber(s[1]) > now then return {'', 0} end
+  if not by then
+    redis.call('ZADD', INDEX, now, 's|' .. c)
+    redis.call('PUBLISH', CHANNELS .. 'work', c)
+    return {'', 0}
+  end
   local fence = redis.call('HINCRBY', conv_key(c), 'fence', 1)
   local token = fence .. '-' .. by.nonce
   redis.call('HSET', conv_key(c), 's_tok', token, 's_until', now + by.ttl)
@@ -192,7 +291,7 @@ local function take_steers(c, turn, actor, allowed)
       left[author] = true
       unchecked[#unchecked + 1] = member
     else
-      local at = take(c, turn, ts, author == actor and 'steer' or 'steer_context')
+      local at = take(c, turn, ts, author, author == actor and 'steer' or 'steer_context')
       redis.call('ZREM', steer_key(turn), member)
       redis.call('HSET', turn_key(turn), 'u:' .. ts, at)
     end
@@ -215,9 +314,65 @@ local function carry(turn)
 end
 
 -- Makes a message wait for a turn of its own author, at its place by ts.
-local function follow_up(c, ts, author)
-  redis.call('ZADD', wait_key(c), 0, lane_member(ts, author))
+local function follow_up(c, ts, author, now)
+  wait_add(c, lane_member(ts, author), now)
   local m = msg_key(place_of(c), ts)
   redis.call('HSET', m, 'state', 'waiting')
   redis.call('HDEL', m, 'turn')
+  redis.call('PERSIST', m)
+end
+
+-- Ends a turn, whoever held it. What it did not read or carry goes on as its
+-- author's follow-up, except what a stop covers: its author's older messages,
+-- and the actor's own to this turn. Returns how many became follow-ups.
+local function finish(c, turn, outcome, now)
+  local t = redis.call('HMGET', turn_key(turn), 'actor', 'stop_by', 'stop_ts', 'state')
+  local followed = 0
+  local function covered(ts, author)
+    return outcome == 'stopped' and t[3] and ts < t[3] and (author == t[1] or author == t[2])
+  end
+  for _, member in ipairs(redis.call('ZRANGE', steer_key(turn), 0, -1)) do
+    local ts, author = lane_split(member)
+    if covered(ts, author) then
+      withdrawn(c, ts)
+    else
+      follow_up(c, ts, author, now)
+      followed = followed + 1
+    end
+  end
+  redis.call('DEL', steer_key(turn))
+  for _, u in ipairs(uncarried(turn)) do
+    local m = msg_key(place_of(c), u[1])
+    local author = redis.call('HGET', m, 'author')
+    if author and outcome ~= 'done' and not covered(u[1], author) then
+      redis.call('LSET', log_key(turn), u[2], 'struck ' .. u[1] .. ' ' .. author .. '\n' .. (redis.call('HGET', m, 'body') or ''))
+      follow_up(c, u[1], author, now)
+      followed = followed + 1
+    end
+  end
+  local closing = redis.call('HINCRBY', conv_key(c), 'closings', 1)
+  redis.call('HSET', turn_key(turn), 'state', outcome, 'token', '', 'closed', now, 'number', closing)
+  redis.call('HDEL', turn_key(turn), 'fresh')
+  redis.call('ZADD', closed_key(c), closing, turn)
+  if redis.call('HGET', conv_key(c), 'run') == turn then redis.call('HDEL', conv_key(c), 'run') end
+  if t[4] ~= 'running' then
+    if t[1] and redis.call('HGET', conv_key(c), 'p:' .. t[1]) == turn then
+      redis.call('HDEL', conv_key(c), 'p:' .. t[1])
+    end
+    redis.call('LREM', ready_key(c), 0, turn)
+    redis.call('ZREM', PARKED, c .. '|' .. turn)
+    redis.call('ZREM', WAITING, c .. '|' .. turn)
+  end
+  redis.call('ZREM', INDEX, 't|' .. c .. '|' .. turn)
+  redis.call('ZREM', RUNNING, c .. '|' .. turn)
+  redis.call('ZADD', ENDED, now, c .. '|' .. turn)
+  redis.call('ZREMRANGEBYRANK', ENDED, 0, -1001)
+  if RETENTION > 0 then
+    redis.call('PEXPIRE', turn_key(turn), RETENTION)
+    redis.call('PEXPIRE', log_key(turn), RETENTION)
+    for _, old in ipairs(redis.call('ZRANGE', closed_key(c), 0, 1)) do
+      if redis.call('EXISTS', turn_key(old)) == 0 then redis.call('ZREM', closed_key(c), old) end
+    end
+  end
+  return followed
 end
