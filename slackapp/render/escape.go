@@ -10,23 +10,31 @@ import (
 var slackEscapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
 // escapeText writes text so that it is read as text, wherever it stands.
-func escapeText(s string, f form) string { return escapeBetween(s, f, true, 0, 0) }
+func escapeText(s string, f form) string {
+	return escapeBetween(s, f, around{inCell: true, inLink: true})
+}
 
-// escapeBetween is escapeText for text that stands between two characters; 0 is
-// any. In a table's cell a bar is escaped too.
-func escapeBetween(s string, f form, inCell bool, prev, after rune) string {
+// around is what stands around a text.
+type around struct {
+	before, after  rune // 0 is any
+	inCell, inLink bool
+}
+
+// escapeBetween is escapeText for text of which it is known where it stands.
+func escapeBetween(s string, f form, at around) string {
 	if !f.markdown() {
 		return slackEscapes.Replace(s)
 	}
 	// Without an opening bracket there is no link, image, definition or note.
 	bracket := strings.Contains(s, "](") || strings.Contains(s, "][") || strings.Contains(s, "]:") || strings.HasSuffix(s, "]")
 	var b strings.Builder
+	prev := at.before
 	for i, r := range s {
 		next, size := utf8.DecodeRuneInString(s[i+utf8.RuneLen(r):])
 		if size == 0 {
-			next = after
+			next = at.after
 		}
-		if mustEscape(r, prev, next, s[i:], bracket, inCell) {
+		if mustEscape(r, prev, next, s[i:], bracket, at) {
 			b.WriteByte('\\')
 		}
 		b.WriteRune(r)
@@ -37,7 +45,7 @@ func escapeBetween(s string, f form, inCell bool, prev, after rune) string {
 
 // mustEscape knows where a character could be markup. Where it surely is not,
 // it stays bare, so that ordinary text is not full of backslashes.
-func mustEscape(r, prev, next rune, rest string, bracket, inCell bool) bool {
+func mustEscape(r, prev, next rune, rest string, bracket bool, at around) bool {
 	switch r {
 	case '`':
 		return true
@@ -48,7 +56,9 @@ func mustEscape(r, prev, next rune, rest string, bracket, inCell bool) bool {
 	case '~':
 		return next != ' ' && !(unicode.IsSpace(prev) && next >= '0' && next <= '9')
 	case '[':
-		return bracket || !strings.Contains(rest, "]") || next == '^'
+		return bracket || at.inLink || !strings.Contains(rest, "]") || next == '^'
+	case ']':
+		return at.inLink
 	case '\\':
 		return next == 0 || next == '\n' || next < utf8.RuneSelf && (unicode.IsPunct(next) || unicode.IsSymbol(next))
 	case '<':
@@ -58,7 +68,7 @@ func mustEscape(r, prev, next rune, rest string, bracket, inCell bool) bool {
 	case '!':
 		return next == 0 || next == '['
 	case '|':
-		return inCell
+		return at.inCell
 	}
 	return false
 }

@@ -17,7 +17,7 @@ func (w *writer) inlines(parent ast.Node) string {
 	var b, run strings.Builder
 	flush := func(next rune) {
 		last, _ := utf8.DecodeLastRuneInString(b.String())
-		b.WriteString(escapeBetween(run.String(), w.form, w.inCell, last, next))
+		b.WriteString(escapeBetween(run.String(), w.form, around{last, next, w.inCell, w.inLink}))
 		run.Reset()
 	}
 	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {

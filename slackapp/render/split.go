@@ -15,15 +15,17 @@ import (
 // and opened again with the same info string; a paragraph is cut at the end of
 // a line, a sentence or a word, and nowhere inside of a character. Nothing but
 // blank space is left out; a text with nothing in it has no pieces.
-func Split(markdown string) []string {
+func Split(markdown string) []string { return split(markdown, size{maxMarkdown, maxBlocks}) }
+
+func split(markdown string, limit size) []string {
 	source := clean(markdown)
 	if strings.TrimSpace(source) == "" {
 		return nil
 	}
-	if fits(source) {
+	s := splitter{w: newWriter(source, asSource, Options{}), limit: limit}
+	if s.fits(source) {
 		return []string{strings.Trim(source, "\n")}
 	}
-	s := splitter{w: newWriter(source, asSource, Options{})}
 	for n := parse(s.w.src).FirstChild(); n != nil; n = n.NextSibling() {
 		s.block(n)
 	}
@@ -37,28 +39,34 @@ func Split(markdown string) []string {
 	return s.pieces
 }
 
-// fits reports whether one post can hold a piece.
-func fits(piece string) bool { return cost(piece) <= maxBlocks }
+// size is what a piece takes of a post, in characters: its markdown, as it is
+// or as it is rendered, whichever is longer; and its blocks as JSON.
+type size struct{ markdown, blocks int }
 
-// cost is the length of a piece's blocks; too much markdown counts as too long.
-func cost(piece string) int {
-	if len(piece) > 8*maxBlocks {
-		return len(piece)
+func (a size) plus(b size) size      { return size{a.markdown + b.markdown, a.blocks + b.blocks} }
+func (a size) within(most size) bool { return a.markdown <= most.markdown && a.blocks <= most.blocks }
+
+// gapSize is the most that may stand between two blocks.
+var gapSize = size{3, 5}
+
+func (s *splitter) sizeOf(piece string) size {
+	if len(piece) > 8*s.limit.blocks {
+		return size{len(piece), len(piece)} // too long, whatever it renders to
 	}
 	rendered := formatted(piece, asMarkdown, Options{})
-	if utf8.RuneCountInString(rendered) > maxMarkdown || utf8.RuneCountInString(piece) > maxMarkdown {
-		return maxBlocks + 1
-	}
-	return blockLength(rendered)
+	return size{max(utf8.RuneCountInString(rendered), utf8.RuneCountInString(piece)), blockLength(rendered)}
 }
+
+// fits reports whether one post can hold a piece.
+func (s *splitter) fits(piece string) bool { return s.sizeOf(piece).within(s.limit) }
 
 // splitter packs what it is given into as few pieces as it can.
 type splitter struct {
 	w      *writer
+	limit  size
 	pieces []string
 	piece  strings.Builder
-	spent  int // an upper bound of the piece's cost
-	runes  int
+	spent  size // an upper bound of the piece's
 }
 
 func (s *splitter) flush() {
@@ -66,21 +74,20 @@ func (s *splitter) flush() {
 		s.pieces = append(s.pieces, piece)
 	}
 	s.piece.Reset()
-	s.spent, s.runes = 0, 0
+	s.spent = size{}
 }
 
 // add puts a text that fits into the piece, or begins a new one.
 func (s *splitter) add(text, gap string) {
-	c, runes := cost(text), utf8.RuneCountInString(text)
-	if s.piece.Len() > 0 && (s.spent+c+4 > maxBlocks || s.runes+runes+2 > maxMarkdown || len(text)+s.piece.Len() > 8*maxBlocks) {
+	more := s.sizeOf(text).plus(gapSize)
+	if s.piece.Len() > 0 && !s.spent.plus(more).within(s.limit) {
 		s.flush()
 	}
 	if s.piece.Len() > 0 {
 		s.piece.WriteString(gap)
 	}
 	s.piece.WriteString(text)
-	s.spent += c + 4
-	s.runes += runes + 2
+	s.spent = s.spent.plus(more)
 }
 
 // block adds a block, whole where it fits.
@@ -89,7 +96,7 @@ func (s *splitter) block(n ast.Node) {
 	if text == "" {
 		return
 	}
-	if fits(text) {
+	if s.fits(text) {
 		s.add(text, "\n\n")
 		return
 	}
@@ -109,7 +116,7 @@ func (s *splitter) block(n ast.Node) {
 
 // inside splits what stands in a container and dresses every piece of it.
 func (s *splitter) inside(n ast.Node, gap string, dress func(string) string) {
-	inner := splitter{w: s.w}
+	inner := splitter{w: s.w, limit: s.limit}
 	for child := n.FirstChild(); child != nil; child = child.NextSibling() {
 		inner.block(child)
 		// Each child for itself, so that the dress finds room.
@@ -117,7 +124,7 @@ func (s *splitter) inside(n ast.Node, gap string, dress func(string) string) {
 	}
 	before := "\n\n"
 	for _, piece := range inner.pieces {
-		if dressed := dress(piece); fits(dressed) {
+		if dressed := dress(piece); s.fits(dressed) {
 			s.add(dressed, before)
 			before = gap
 			continue
@@ -136,7 +143,7 @@ func (s *splitter) list(n *ast.List) {
 	before := "\n\n"
 	for item := n.FirstChild(); item != nil; item = item.NextSibling() {
 		text := s.w.item(n, number, s.w.nested(item, gap))
-		if fits(text) {
+		if s.fits(text) {
 			s.add(text, before)
 		} else {
 			first := true
@@ -154,40 +161,52 @@ func (s *splitter) list(n *ast.List) {
 }
 
 func (s *splitter) code(n ast.Node, whole string) {
+	code := lines(n, s.w.src)
+	ticks := max(3, longestRun(code, '`')+1)
 	info, _, _ := strings.Cut(strings.TrimLeft(whole, "`"), "\n")
+	fence := size{2*ticks + len(info) + 2, 2*ticks + len(info) + 4 + blockLength("")}
 	var part []string
-	var size, length int
+	var spent size
 	done := func() {
 		if len(part) > 0 {
 			s.add(s.w.fence(part, info), "\n\n")
 		}
-		part, size, length = nil, 0, 0
+		part, spent = nil, fence
 	}
-	const room = maxMarkdown - 200
-	for _, line := range lines(n, s.w.src) {
-		for lineCost(line) > room {
-			half := byteOffset(line, room/2)
-			i := graphemeFloor(line, half)
-			if i == 0 {
-				i = half
-			}
+	done()
+	for _, line := range code {
+		for !fence.plus(lineSize(line)).within(s.limit) {
+			i := cutLine(line, fence, s.limit)
 			done()
 			part = []string{line[:i]}
 			done()
 			line = line[i:]
 		}
-		c, runes := lineCost(line)+2, utf8.RuneCountInString(line)+1
-		if size+c > maxBlocks-200 || length+runes > room {
+		if !spent.plus(lineSize(line)).within(s.limit) {
 			done()
 		}
 		part = append(part, line)
-		size += c
-		length += runes
+		spent = spent.plus(lineSize(line))
 	}
 	done()
 }
 
-func lineCost(line string) int { return blockLength(disarmCode(line)) }
+// lineSize is what a line of code takes.
+func lineSize(line string) size {
+	line = disarmCode(line)
+	return size{utf8.RuneCountInString(line) + 1, blockLength(line) - blockLength("") + 2}
+}
+
+// cutLine is how much of a line of code a fence can hold: at least a character.
+func cutLine(line string, fence, limit size) int {
+	for n := utf8.RuneCountInString(line) / 2; n > 1; n /= 2 {
+		i := graphemeFloor(line, byteOffset(line, n))
+		if i > 0 && fence.plus(lineSize(line[:i])).within(limit) {
+			return i
+		}
+	}
+	return byteOffset(line, 1)
+}
 
 func (s *splitter) table(n *east.Table) {
 	head, rows := s.w.cells(n)
@@ -197,16 +216,16 @@ func (s *splitter) table(n *east.Table) {
 		line := tableRow(row)
 		whole := top + "\n" + line
 		switch {
-		case !fits(whole):
+		case !s.fits(whole):
 			// A row that no post can hold is told as text, cell by cell.
 			open = false
 			for i, cell := range row {
-				if i < len(head) && head[i] != "" && fits(head[i]+": "+cell) {
+				if i < len(head) && head[i] != "" && s.fits(head[i]+": "+cell) {
 					cell = head[i] + ": " + cell
 				}
 				s.text(cell, "\n\n")
 			}
-		case open && s.spent+cost(whole)+4 <= maxBlocks && s.runes+utf8.RuneCountInString(line)+2 <= maxMarkdown:
+		case open && s.spent.plus(s.sizeOf(whole)).plus(gapSize).within(s.limit):
 			s.add(line, "\n")
 		default:
 			if open {
@@ -224,13 +243,13 @@ func (s *splitter) table(n *east.Table) {
 // text adds text without inner blocks, cut where it has to be.
 func (s *splitter) text(text, gap string) {
 	for text = strings.TrimSpace(text); text != ""; {
-		if fits(text) {
+		if s.fits(text) {
 			s.add(text, gap)
 			return
 		}
-		limit := maxMarkdown
+		limit := s.limit.markdown
 		head := text[:cutAt(text, limit)]
-		for !fits(head) && limit > 16 {
+		for !s.fits(head) && limit > 16 {
 			limit = limit * 3 / 4
 			head = text[:cutAt(text, limit)]
 		}

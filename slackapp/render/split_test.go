@@ -20,8 +20,12 @@ func letters(markdown string) string {
 	}, strings.NewReplacer("&amp;", "", "&lt;", "", "&gt;", "").Replace(plain))
 }
 
-func checkPieces(t rapid.TB, markdown string, pieces []string) {
+// small are limits with which short texts are cut often.
+var small = size{markdown: 300, blocks: 400}
+
+func checkPieces(t rapid.TB, markdown string, pieces []string, limit size) {
 	t.Helper()
+	s := splitter{limit: limit}
 	var seen strings.Builder
 	for i, piece := range pieces {
 		if strings.TrimSpace(piece) == "" {
@@ -30,12 +34,8 @@ func checkPieces(t rapid.TB, markdown string, pieces []string) {
 		if !utf8.ValidString(piece) {
 			t.Fatalf("piece %d is no UTF-8", i)
 		}
-		if n := utf8.RuneCountInString(piece); n > maxMarkdown {
-			t.Fatalf("piece %d has %d characters", i, n)
-		}
-		post := Render(piece, Markdown, Options{})
-		if post.Markdown == "" || blockLength(post.Markdown) > maxBlocks {
-			t.Fatalf("piece %d does not fit into a block: %d", i, blockLength(post.Markdown))
+		if got := s.sizeOf(piece); !got.within(limit) {
+			t.Fatalf("piece %d has %+v: %q", i, got, piece)
 		}
 		seen.WriteString(letters(piece))
 	}
@@ -56,12 +56,12 @@ func TestSplitKeepsAll(t *testing.T) {
 		return strings.Join(rapid.SliceOfN(word, 1, 20).Draw(t, "words"), " ")
 	})
 	long := rapid.Custom(func(t *rapid.T) string {
-		return strings.Repeat(sentence.Draw(t, "sentence")+" ", rapid.IntRange(1, 200).Draw(t, "times"))
+		return strings.Repeat(sentence.Draw(t, "sentence")+" ", rapid.IntRange(1, 12).Draw(t, "times"))
 	})
 	paragraph := rapid.OneOf(sentence, sentence, sentence, long)
 	block := rapid.Custom(func(t *rapid.T) string {
 		p := paragraph.Draw(t, "paragraph")
-		n := rapid.IntRange(1, 200).Draw(t, "n")
+		n := rapid.IntRange(1, 12).Draw(t, "n")
 		s := sentence.Draw(t, "line")
 		switch rapid.IntRange(0, 6).Draw(t, "kind") {
 		case 0:
@@ -80,21 +80,33 @@ func TestSplitKeepsAll(t *testing.T) {
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		doc := strings.Join(rapid.SliceOfN(block, 1, 8).Draw(t, "blocks"), "\n\n")
-		checkPieces(t, doc, Split(doc))
+		checkPieces(t, doc, split(doc, small), small)
 	})
 }
 
 func TestSplitAnything(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		some := rapid.SampledFrom(seeds).Draw(t, "seed") + rapid.String().Draw(t, "text")
-		doc := strings.Repeat(some+rapid.SampledFrom([]string{"", " ", "\n", "\n\n"}).Draw(t, "gap"), rapid.IntRange(1, 200).Draw(t, "times"))
-		for i, piece := range Split(doc) {
-			post := Render(piece, Markdown, Options{})
-			if strings.TrimSpace(piece) == "" || utf8.RuneCountInString(piece) > maxMarkdown || post.Markdown == "" {
-				t.Fatalf("piece %d of %d bytes does not fit", i, len(piece))
+		gap := rapid.SampledFrom([]string{"", " ", "\n", "\n\n"}).Draw(t, "gap")
+		doc := strings.Repeat(some+gap, rapid.IntRange(1, 40).Draw(t, "times"))
+		for i, piece := range split(doc, small) {
+			s := splitter{limit: small}
+			if got := s.sizeOf(piece); strings.TrimSpace(piece) == "" || !got.within(small) {
+				t.Fatalf("piece %d does not fit: %+v %q", i, got, piece)
 			}
 		}
 	})
+}
+
+// TestSplitFitsABlock: what the real limits let through is shown as a block.
+func TestSplitFitsABlock(t *testing.T) {
+	for _, unit := range []string{"word ", "> https://example.com/?q=1\n", "\"q\"\n\n", "日本語。", "- a\n", "<@U0BOB> ", "`<!here>` ", "1. \\*x\n\n   y\n"} {
+		for i, piece := range Split(strings.Repeat(unit, 40_000/len(unit))) {
+			if post := Render(piece, Markdown, options); post.Markdown == "" || post.Text == "" {
+				t.Errorf("%q: piece %d is shown without a block", unit, i)
+			}
+		}
+	}
 }
 
 func TestSplitShort(t *testing.T) {
@@ -130,7 +142,7 @@ func TestSplitFence(t *testing.T) {
 	if lines != 900 {
 		t.Errorf("%d lines came out, want 900", lines)
 	}
-	checkPieces(t, doc, pieces)
+	checkPieces(t, doc, pieces, size{maxMarkdown, maxBlocks})
 }
 
 func TestSplitShortFenceWhole(t *testing.T) {
@@ -173,7 +185,7 @@ func TestSplitListGoesOn(t *testing.T) {
 	if !strings.Contains(pieces[len(pieces)-1], "\n100. word") {
 		t.Error("the last item has lost its number")
 	}
-	checkPieces(t, doc, pieces)
+	checkPieces(t, doc, pieces, size{maxMarkdown, maxBlocks})
 }
 
 func TestSplitGraphemes(t *testing.T) {
