@@ -65,7 +65,9 @@ func TestP3_AddressedCopyUpgradesPassiveOneInPlace(t *testing.T) {
 		}
 		w.putOne(chat.Duplicate, w.asPut(m, true))
 		// It is no passive message of the thread any more: it stands in one log.
-		w.began(turn.done("a").Next, bob, "request two")
+		bobs := w.began(turn.done("a").Next, bob, "request two")
+		bobs.done("b")
+		w.began(w.says(chat.Start, carol, "three").Claimed, carol, "request three")
 	})
 }
 
