@@ -53,6 +53,13 @@ type Options struct {
 	// PostBurst; Slack's own rule is one.
 	PostRate  rate.Limit
 	PostBurst int
+	// StampEvery is the pause between the signs that somebody can acknowledge,
+	// and GapAfter the longest one after which nothing is read back.
+	StampEvery, GapAfter time.Duration
+	// ReadRate is how many calls a second each method gets for reading back,
+	// after a burst of ReadBurst: a third of what Slack allows.
+	ReadRate  rate.Limit
+	ReadBurst int
 	// SweepEvery is the pause between sweeps over what leases do not find.
 	SweepEvery time.Duration
 	// ModelWaits are the pauses between the attempts of one model call, and
@@ -81,6 +88,8 @@ func (o Options) withDefaults() Options {
 		&o.RenewEvery:  3 * time.Second,
 		&o.SendTTL:     10 * time.Second,
 		&o.RetryEvery:  time.Second,
+		&o.StampEvery:  2 * time.Second,
+		&o.GapAfter:    5 * time.Second,
 		&o.SweepEvery:  time.Minute,
 	} {
 		if *interval == 0 {

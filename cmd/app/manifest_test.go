@@ -29,6 +29,7 @@ var methodScopes = map[string][]string{
 	"conversations.info":         {"channels:read", "groups:read", "im:read", "mpim:read"},
 	"conversations.members":      {"channels:read", "groups:read", "im:read", "mpim:read"},
 	"conversations.open":         {"im:write"},
+	"users.conversations":        {"channels:read", "groups:read", "im:read", "mpim:read"},
 	"users.info":                 {"users:read"},
 	"users.getPresence":          {"users:read"},
 	"bots.info":                  {"users:read"},
@@ -45,7 +46,7 @@ var goMethods = map[string]string{
 	"PostEphemeral": "chat.postEphemeral", "UpdateMessage": "chat.update", "DeleteMessage": "chat.delete",
 	"GetConversationHistory": "conversations.history", "GetConversationReplies": "conversations.replies",
 	"GetConversationInfo": "conversations.info", "GetUsersInConversation": "conversations.members",
-	"OpenConversation": "conversations.open", "GetUserInfo": "users.info", "GetUserPresence": "users.getPresence",
+	"OpenConversation": "conversations.open", "GetConversationsForUser": "users.conversations", "GetUserInfo": "users.info", "GetUserPresence": "users.getPresence",
 	"GetBotInfo": "bots.info", "AddReaction": "reactions.add", "RemoveReaction": "reactions.remove",
 	"GetFileInfo": "files.info", "UploadFile": "files.getUploadURLExternal",
 }

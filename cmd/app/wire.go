@@ -75,25 +75,31 @@ func (a assembly) serve(ctx context.Context) error {
 	inbound := slackapp.NewEdge(slackapp.EdgeOptions{
 		Self: self, Admission: policy, Inbox: rt, Keys: box, Fetcher: reader, Notices: edge, Log: a.log,
 	})
+	readBack := slackapp.NewReadBack(slackapp.ReadBackOptions{
+		Gaps: box, Line: sockets, Reader: reader, Self: self, Admission: policy, Inbox: rt, Notices: edge,
+		StampEvery: a.options.StampEvery, GapAfter: a.options.GapAfter, Lease: a.options.LeaseTTL, Margin: a.options.LeaseMargin,
+		Rate: a.options.ReadRate, Burst: a.options.ReadBurst, Log: a.log,
+	})
 	a.ready.probe("slack", func(context.Context) string {
 		if sockets.Ready() {
 			return ""
 		}
 		return "no socket is connected"
 	})
-	return refused(a.work(ctx, rt, edge, sockets, inbound))
+	return refused(a.work(ctx, rt, edge, sockets, inbound, readBack))
 }
 
 // work runs the parts until ctx ends or one of them fails. What comes in ends
 // first, then the turns, and last what goes out, so that nothing accepted is
 // cut from its way.
-func (a assembly) work(ctx context.Context, rt *runtime.Runtime, edge *slackapp.Slack, sockets *slackapp.Sockets, inbound *slackapp.Edge) error {
+func (a assembly) work(ctx context.Context, rt *runtime.Runtime, edge *slackapp.Slack, sockets *slackapp.Sockets, inbound *slackapp.Edge, readBack *slackapp.ReadBack) error {
 	outCtx, endOut := context.WithCancel(context.WithoutCancel(ctx))
 	defer endOut()
 	group, ctx := errgroup.WithContext(ctx)
 	var out errgroup.Group
 	out.Go(func() error { return edge.Run(outCtx) })
 	group.Go(func() error { return slackapp.Serve(ctx, sockets, inbound) })
+	group.Go(func() error { return readBack.Run(ctx) })
 	group.Go(func() error { return rt.Run(ctx) })
 	err := group.Wait()
 	endOut()

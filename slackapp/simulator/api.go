@@ -31,6 +31,7 @@ func init() { // the table names functions that lead back to it
 		"bots.info":                             {(*Server).botsInfo, "users:read", 50},
 		"team.info":                             {(*Server).teamInfo, "", 50},
 		"users.info":                            {(*Server).usersInfo, "users:read", 100},
+		"users.conversations":                   {(*Server).usersConversations, "", 50},
 		"users.list":                            {(*Server).usersList, "users:read", 20},
 		"reactions.add":                         {(*Server).reactionsAdd, "reactions:write", 50},
 		"reactions.get":                         {(*Server).reactionsGet, "reactions:read", 50},

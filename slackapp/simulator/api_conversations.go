@@ -59,17 +59,37 @@ func (s *Server) conversationsInfo(a args) (answer, error) {
 }
 
 func (s *Server) conversationsList(a args) (answer, error) {
+	return s.channelPage(a, func(c *Channel) bool { return c.Kind == PublicChannel || c.has(s.world.Bot.UserID) })
+}
+
+// usersConversations lists where the bot is a member.
+func (s *Server) usersConversations(a args) (answer, error) {
+	if user := a.get("user"); user != "" && user != s.world.Bot.UserID {
+		return nil, fail("user_not_found")
+	}
+	return s.channelPage(a, func(c *Channel) bool { return c.has(s.world.Bot.UserID) })
+}
+
+// channelPage lists the channels of the asked types that are seen.
+func (s *Server) channelPage(a args, seen func(*Channel) bool) (answer, error) {
 	kinds := a.get("types")
 	if kinds == "" {
 		kinds = "public_channel"
 	}
+	asked := strings.Split(kinds, ",")
 	names := map[ChannelKind]string{
 		PublicChannel: "public_channel", PrivateChannel: "private_channel", DirectMessage: "im", GroupMessage: "mpim",
 	}
+	for kind, name := range names {
+		if slices.Contains(asked, name) {
+			if err := s.needScope(scopeGroup[kind] + ":read"); err != nil {
+				return nil, err
+			}
+		}
+	}
 	var list []map[string]any
 	for _, c := range s.world.sortedChannels() {
-		seen := c.Kind == PublicChannel || c.has(s.world.Bot.UserID)
-		if seen && slices.Contains(strings.Split(kinds, ","), names[c.Kind]) && !(c.Archived && a.yes("exclude_archived")) {
+		if seen(c) && slices.Contains(asked, names[c.Kind]) && !(c.Archived && a.yes("exclude_archived")) {
 			list = append(list, s.channelObject(c))
 		}
 	}
