@@ -14,6 +14,12 @@ type ClaimResult struct {
 	Claimed *Claimed
 	// Exhausted is a turn that has lost all its workers; close it as Abandoned.
 	Exhausted *Exhausted
+	// Untouched: nobody had touched for long what was to be claimed. It is
+	// parked, and its actor told by Parts, which this process is to post when
+	// Send is set.
+	Untouched bool
+	Send      *SendLease
+	Parts     []chat.Part
 	// Later is how long the running turn's lease still holds, if one runs.
 	Later time.Duration
 }
@@ -31,8 +37,19 @@ func (b *Box) Claim(ctx context.Context, c chat.Conversation, next Next, maxAtte
 	ctx, cancel := context.WithTimeout(ctx, b.opts.CallTimeout)
 	defer cancel()
 	start := time.Now()
-	v, err := b.one(ctx, &b.scripts.claim, []string{b.keys.conv(c), b.keys.index(c)},
-		b.keys.of(c), c.Key(), b.owner, nonce(), b.opts.LeaseTTL.Milliseconds(), string(next.Turn), next.Setup, maxAttempts)
+	claim := func(actor, part string) ([]any, error) {
+		return b.one(ctx, &b.scripts.claim, []string{b.keys.conv(c), b.keys.index(c)}, b.keys.of(c), c.Key(), b.owner, nonce(),
+			b.opts.LeaseTTL.Milliseconds(), string(next.Turn), next.Setup, maxAttempts, actor, part)
+	}
+	v, err := claim("", "")
+	if err == nil && len(v) > 2 && str(v[0]) == "untouched" {
+		turn := chat.TurnID(str(v[1]))
+		who, _ := chat.ParseActor(str(v[2]))
+		var part string
+		if part, err = tell(turn, "u", who, tellUntouched(turn)); err == nil {
+			v, err = claim(str(v[2]), part)
+		}
+	}
 	if err != nil {
 		return ClaimResult{}, fmt.Errorf("claim in %s: %w", c.Key(), err)
 	}
@@ -42,10 +59,20 @@ func (b *Box) Claim(ctx context.Context, c chat.Conversation, next Next, maxAtte
 	switch str(v[0]) {
 	case "claimed":
 		got, err := readClaimed(v[1], start)
-		return ClaimResult{Claimed: got}, err
+		return ClaimResult{Claimed: got}, b.unread(ctx, c, err)
 	case "exhausted":
 		actor, _ := chat.ParseActor(str(v[2]))
 		return ClaimResult{Exhausted: &Exhausted{Ref{c, chat.TurnID(str(v[1])), Token(str(v[3]))}, actor, num(v[4])}}, nil
+	case "parked":
+		b.opts.Count(CountUntouched, "", 1)
+		r := ClaimResult{Untouched: true}
+		if token := str(v[1]); token != "" {
+			r.Send = &SendLease{Conversation: c, Token: Token(token), Start: start, Look: num(v[2]) == 1}
+			if r.Parts, err = b.Sent(ctx, *r.Send); err != nil {
+				r.Send = nil // whoever finds the lease ended posts
+			}
+		}
+		return r, nil
 	case "later":
 		return ClaimResult{Later: time.Duration(num(v[1])) * time.Millisecond}, nil
 	}
@@ -63,7 +90,7 @@ type Parking struct {
 
 // Park makes a turn wait for something outside. It holds nobody meanwhile.
 func (b *Box) Park(ctx context.Context, r Ref, number int64, wait []byte, next Next, entries ...[]byte) (Parking, error) {
-	ctx, cancel := context.WithTimeout(ctx, b.opts.CallTimeout)
+	ctx, cancel := context.WithTimeout(ctx, b.runTimeout())
 	defer cancel()
 	c := r.Conversation
 	args := []any{b.keys.of(c), c.Key(), string(r.Turn), string(r.Token), number, wait, b.owner, nonce(),
@@ -78,14 +105,14 @@ func (b *Box) Park(ctx context.Context, r Ref, number int64, wait []byte, next N
 	}
 	switch {
 	case len(v) == 0:
-		return Parking{}, fmt.Errorf("park turn %s: %w", r.Turn, ErrStale)
+		return Parking{}, fmt.Errorf("park turn %s: %w", r.Turn, b.stale("park"))
 	case str(v[0]) == "stopping":
 		return Parking{Stop: readStop(v[1], v[2])}, nil
 	case str(v[0]) == "open":
 		return Parking{}, nil
 	}
 	got, err := readClaimed(v[1], start)
-	return Parking{Parked: true, Next: got}, err
+	return Parking{Parked: true, Next: got}, b.unread(ctx, c, err)
 }
 
 // EndWait puts a parked turn into the queue. ended is false when it waits no
@@ -104,5 +131,5 @@ func (b *Box) EndWait(ctx context.Context, c chat.Conversation, turn chat.TurnID
 		return false, nil, nil
 	}
 	got, err = readClaimed(v[1], start)
-	return true, got, err
+	return true, got, b.unread(ctx, c, err)
 }

@@ -9,7 +9,8 @@
 --   14 number of entries, 15.. entries, then parts ('ID\nPAYLOAD')
 -- Returns {} when the token is stale; {'stopping', by, ts} when a stop came
 --   before done (nothing was written); {'open', sender token, look, unchecked,
---   items taken...}; or {'closed', sender token, look, next claim or false}.
+--   items taken...}; or {'closed', sender token, look, next claim or false,
+--   steers that became follow-ups}.
 local c, turn, token, n, outcome = ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5]), ARGV[6]
 local by = {owner = ARGV[8], nonce = ARGV[9], ttl = tonumber(ARGV[10]), turn = ARGV[11],
   setup = ARGV[12], claims = ARGV[13]}
@@ -25,7 +26,7 @@ local function open(from, to, unchecked, sender, look)
 end
 if t[10] == token then
   -- Closed by this very call before its answer was lost.
-  return {'closed', t[14] or '', tonumber(t[15] or 0), claimed_before(c, by.nonce)}
+  return {'closed', t[14] or '', tonumber(t[15] or 0), claimed_before(c, by.nonce), 0}
 end
 if t[1] ~= 'running' or t[2] ~= token then return {} end
 if outcome == 'done' and n <= tonumber(t[7]) then
@@ -50,34 +51,9 @@ if outcome == 'done' and redis.call('ZCARD', steer_key(turn)) > 0 then
   return open(from, to, names, sender[1], sender[2])
 end
 
--- What it did not read or carry goes on as its author's follow-up, except what
--- a stop covers: its author's older messages, and the actor's own to this turn.
-local function covered(ts, author)
-  return outcome == 'stopped' and t[6] and ts < t[6] and (author == t[3] or author == t[5])
-end
-for _, member in ipairs(redis.call('ZRANGE', steer_key(turn), 0, -1)) do
-  local ts, author = lane_split(member)
-  if covered(ts, author) then
-    redis.call('HSET', msg_key(place_of(c), ts), 'state', 'withdrawn')
-  else
-    follow_up(c, ts, author)
-  end
-end
-redis.call('DEL', steer_key(turn))
-for _, u in ipairs(uncarried(turn)) do
-  local m = msg_key(place_of(c), u[1])
-  local author = redis.call('HGET', m, 'author')
-  if author and outcome ~= 'done' and not covered(u[1], author) then
-    redis.call('LSET', log_key(turn), u[2], 'struck\n' .. (redis.call('HGET', m, 'body') or ''))
-    follow_up(c, u[1], author)
-  end
-end
-local closing = redis.call('HINCRBY', conv_key(c), 'closings', 1)
-redis.call('HSET', turn_key(turn), 'state', outcome, 'token', '', 'closing', token, 'closed', now,
-  'number', closing, 'commits', n, 'ran', tonumber(t[8]) + now - tonumber(t[9]),
+local followed = finish(c, turn, outcome, now)
+redis.call('HSET', turn_key(turn), 'closing', token, 'commits', n, 'ran', tonumber(t[8]) + now - tonumber(t[9]),
   'c_sender', sender[1], 'c_look', sender[2])
-redis.call('HDEL', turn_key(turn), 'fresh')
-redis.call('ZADD', closed_key(c), closing, turn)
-redis.call('HDEL', conv_key(c), 'run')
-redis.call('ZREM', INDEX, 't|' .. c .. '|' .. turn)
-return {'closed', sender[1], sender[2], claim_next(c, by, now)}
+local next = claim_next(c, by, now, true)
+rest(c)
+return {'closed', sender[1], sender[2], next, followed}

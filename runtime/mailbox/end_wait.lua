@@ -10,6 +10,7 @@ local by = {owner = ARGV[5], nonce = ARGV[6], ttl = tonumber(ARGV[7]), turn = AR
 local t = redis.call('HMGET', turn_key(turn), 'state', 'ended_by')
 if t[2] == by.nonce then return {1, claimed_before(c, by.nonce)} end
 if t[1] ~= 'parked' then return {0} end
-redis.call('HSET', turn_key(turn), 'state', 'queued', 'ended', ARGV[4], 'ended_by', by.nonce)
-redis.call('RPUSH', ready_key(c), turn)
-return {1, claim_next(c, by, now_ms())}
+local now = now_ms()
+redis.call('HSET', turn_key(turn), 'ended_by', by.nonce)
+queue(c, turn, ARGV[4], now)
+return {1, claim_next(c, by, now)}

@@ -42,6 +42,10 @@ func (k keys) index(c chat.Conversation) string  { return k.of(c) + "leases" }
 // touched are the threads of a shard that were spoken in of late.
 func (k keys) touched(shard int) string { return k.shard(shard) + "touched" }
 
+func (k keys) dm(c chat.Conversation) string {
+	return k.of(c) + "dm:" + string(c.Team) + ":" + string(c.Channel)
+}
+
 func (k keys) turn(c chat.Conversation, t chat.TurnID) string { return k.of(c) + "turn:" + string(t) }
 func (k keys) log(c chat.Conversation, t chat.TurnID) string  { return k.of(c) + "log:" + string(t) }
 

@@ -31,6 +31,8 @@ type Claimed struct {
 	Ran time.Duration
 	// Stop is set when the turn is being stopped.
 	Stop *Stop
+	// Unread counts the steers that wait to be read.
+	Unread int
 	// Commits numbers the last commit; the next one is one more.
 	Commits int64
 	// Start is the local time at which the claim was sent: the lease may be
@@ -56,13 +58,19 @@ const (
 	TakenContext Taken = "steer_context" // another author's
 	TakenThread  Taken = "thread"        // said before the turn, not addressed
 	Struck       Taken = "struck"        // taken back by the closing step
+	Aside        Taken = "aside"         // set aside: it could not be processed
 	EntryItem    Taken = "entry"         // not a message: an entry as Go wrote it
 )
 
-// Item is one item of a turn's log. The script writes Taken, Go the body.
+// Item is one item of a turn's log. The script writes Taken, and of a message
+// which and whose it is; Go writes the body.
 type Item struct {
-	Taken Taken
-	Body  []byte
+	Taken  Taken
+	TS     chat.TS
+	Author chat.Actor // of a message in the thread, nobody: its body says it
+	Body   []byte
+
+	raw string // as it stands in the store
 }
 
 // Unchecked is an unread message whose author's account is not known yet.

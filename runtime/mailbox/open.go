@@ -30,8 +30,18 @@ type Options struct {
 	LeaseTTL time.Duration
 	// LeaseMargin is how long before its end a holder stops trusting it; 2 s.
 	LeaseMargin time.Duration
-	// CallTimeout bounds one call with its retries; 2 s.
+	// CallTimeout bounds one call with its retries; 2 s. What a run writes
+	// may take as long as its lease is trusted.
 	CallTimeout time.Duration
+	// Retention is how long a conversation that nobody touches is kept, and an
+	// ended turn; 0: for good. Nothing open ever expires.
+	Retention time.Duration
+	// Untouched is the age at which what nobody has touched is not gone on
+	// with by itself; 24 h.
+	Untouched time.Duration
+	// Count is told what happens, for metrics; may be nil. See the Count
+	// constants.
+	Count func(name, label string, n int)
 	// MaxWaiting caps a conversation's waiting messages; 50.
 	MaxWaiting int
 	// MaxWaitingAuthor caps one author's of them; 10.
@@ -61,6 +71,10 @@ func (o Options) filled() Options {
 	def(&o.LeaseTTL, 10*time.Second)
 	def(&o.LeaseMargin, 2*time.Second)
 	def(&o.CallTimeout, 2*time.Second)
+	def(&o.Untouched, 24*time.Hour)
+	if o.Count == nil {
+		o.Count = func(string, string, int) {}
+	}
 	num(&o.MaxWaiting, 50)
 	num(&o.MaxWaitingAuthor, 10)
 	num(&o.MaxUnread, 50)
@@ -76,6 +90,7 @@ type Box struct {
 	scripts *scripts
 	owner   string
 	trips   atomic.Int64
+	steady  steady
 	embed   *miniredis.Miniredis
 }
 
@@ -84,14 +99,17 @@ type Box struct {
 func Open(opts Options) (*Box, error) {
 	opts = opts.filled()
 	redis.SetLogger(libraryLog{})
-	b := &Box{opts: opts, keys: keys{opts.Prefix}, owner: nonce(), scripts: newScripts(opts.URL != "")}
+	b := &Box{opts: opts, keys: keys{opts.Prefix}, owner: nonce(), scripts: newScripts(opts.URL != "", opts)}
 	if opts.URL == "" {
 		b.openEmbedded()
 		return b, nil
 	}
 	var err error
-	b.rdb, err = connect(opts.URL)
-	return b, err
+	if b.rdb, err = connect(opts.URL); err != nil {
+		return nil, err
+	}
+	b.rdb.AddHook(&b.steady)
+	return b, nil
 }
 
 // Embedded reports whether the store lives in this process's memory.
@@ -106,6 +124,12 @@ func (b *Box) LeaseTTL() time.Duration { return b.opts.LeaseTTL }
 // Trusted is until when a holder may trust a lease that it asked for at start.
 func (b *Box) Trusted(start time.Time) time.Time {
 	return start.Add(b.opts.LeaseTTL - b.opts.LeaseMargin)
+}
+
+// runTimeout bounds a write of a run: while its lease is trusted there is
+// nobody else who could go on, and a finished answer is worth the wait.
+func (b *Box) runTimeout() time.Duration {
+	return max(b.opts.CallTimeout, b.opts.LeaseTTL-b.opts.LeaseMargin)
 }
 
 // Trips counts the round trips of scripts so far.

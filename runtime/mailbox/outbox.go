@@ -24,9 +24,9 @@ func (b *Box) Sent(ctx context.Context, l SendLease, ids ...string) ([]chat.Part
 		return nil, fmt.Errorf("mark parts of %s as sent: %w", c.Key(), err)
 	}
 	if len(v) == 0 {
-		return nil, fmt.Errorf("mark parts of %s as sent: %w", c.Key(), ErrStale)
+		return nil, fmt.Errorf("mark parts of %s as sent: %w", c.Key(), b.stale("sent"))
 	}
-	return readParts(v[1:]), nil
+	return b.parts(ctx, c, v[1:]), nil
 }
 
 // KeepSending renews the sender's lease.
@@ -50,5 +50,5 @@ func (b *Box) ClaimSending(ctx context.Context, c chat.Conversation) (l SendLeas
 		return SendLease{}, nil, false, nil
 	}
 	l = SendLease{Conversation: c, Token: Token(str(v[0])), Start: start, Look: true}
-	return l, readParts(v[1:]), true, nil
+	return l, b.parts(ctx, c, v[1:]), true, nil
 }

@@ -23,4 +23,6 @@ redis.call('HDEL', turn_key(turn), 'fresh', 'ended')
 redis.call('HSET', conv_key(c), 'p:' .. t[3], turn)
 redis.call('HDEL', conv_key(c), 'run')
 redis.call('ZREM', INDEX, 't|' .. c .. '|' .. turn)
-return {'parked', claim_next(c, by, now)}
+redis.call('ZREM', RUNNING, c .. '|' .. turn)
+redis.call('ZADD', PARKED, now, c .. '|' .. turn)
+return {'parked', claim_next(c, by, now, true)}

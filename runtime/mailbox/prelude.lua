@@ -345,7 +345,7 @@ local function finish(c, turn, outcome, now)
     local m = msg_key(place_of(c), u[1])
     local author = redis.call('HGET', m, 'author')
     if author and outcome ~= 'done' and not covered(u[1], author) then
-      redis.call('LSET', log_key(turn), u[2], 'struck ' .. u[1] .. ' ' .. author .. '\n' .. (redis.call('HGET', m, 'body') or ''))
+      redis.pcall('LSET', log_key(turn), u[2], 'struck ' .. u[1] .. ' ' .. author .. '\n' .. (redis.call('HGET', m, 'body') or ''))
       follow_up(c, u[1], author, now)
       followed = followed + 1
     end
@@ -375,4 +375,40 @@ local function finish(c, turn, outcome, now)
     end
   end
   return followed
+end
+
+-- Where a message stands, as runtime.Place numbers it (0 unknown, 1 passive,
+-- 2 waiting, 3 began an open turn, 4 read by its author's, 5 read by another's,
+-- 6 ended), and its fields.
+local function standing(c, ts)
+  local h = redis.call('HMGET', msg_key(place_of(c), ts), 'state', 'turn', 'as', 'at', 'author', 'conv', 'corrected')
+  local f = {state = h[1], turn = h[2], as = h[3], at = h[4], author = h[5], conv = h[6], corrected = h[7]}
+  if not f.state then return 0, f end
+  if f.state == 'passive' then return 1, f end
+  if f.state == 'waiting' or f.state == 'steer' then return 2, f end
+  if f.state == 'taken' then
+    local state = redis.call('HGET', turn_key(f.turn), 'state')
+    if state == 'running' or state == 'parked' or state == 'queued' then
+      if f.as == 'request' then return 3, f end
+      return f.as == 'steer' and 4 or 5, f
+    end
+  end
+  return 6, f
+end
+
+-- Stops an open turn: who did it, and when, stands with it. A running one is
+-- told; a parked one has no worker that could end it: it goes to the queue, and
+-- whoever claims it closes it as stopped.
+local function stop_turn(c, turn, author, ts, by, now)
+  local t = redis.call('HMGET', turn_key(turn), 'stop_by', 'stop_ts', 'state', 'owner')
+  if not t[1] or t[1] == author and t[2] < ts then
+    redis.call('HSET', turn_key(turn), 'stop_by', author, 'stop_ts', ts)
+  end
+  if t[3] == 'parked' then
+    redis.call('HSET', turn_key(turn), 'state', 'queued', 'ended', 'stopped')
+    redis.call('RPUSH', ready_key(c), turn)
+    return claim_next(c, by, now)
+  end
+  if t[3] == 'running' then signal(t[4], 'stop', turn) end
+  return false
 end

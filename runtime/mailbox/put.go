@@ -13,7 +13,8 @@ import (
 // Put is one message on its way into the mailbox.
 type Put struct {
 	Message chat.Message
-	// Row is the message's disposition in every state.
+	// Row is the message's disposition in every state, or, of a change, a
+	// letter for every place in which the message may stand.
 	Row chat.Row
 	// Turn is the id of the turn that the message starts, if it starts one.
 	Turn chat.TurnID
@@ -38,6 +39,8 @@ type PutResult struct {
 	Conversation chat.Conversation
 	// Ours: the conversation is one of ours.
 	Ours bool
+	// Author is who wrote the message that was deleted, if it is known.
+	Author chat.Actor
 	// Withdrawn are the waiting messages that a stop took back.
 	Withdrawn []chat.MessageID
 	// Claimed is a turn that this process has to run now.
@@ -53,7 +56,7 @@ func (b *Box) PutAll(ctx context.Context, puts []Put) ([]PutResult, []error) {
 	results, errs := make([]PutResult, len(puts)), make([]error, len(puts))
 	calls, at := make([]call, 0, len(puts)), make([]int, 0, len(puts))
 	for i, p := range puts {
-		c, err := b.putCall(p)
+		c, err := b.callOf(p)
 		if err != nil {
 			errs[i] = err
 			continue
@@ -67,9 +70,28 @@ func (b *Box) PutAll(ctx context.Context, puts []Put) ([]PutResult, []error) {
 			errs[i] = fmt.Errorf("put message %s: %w", puts[i].Message.ID.TS, callErrs[n])
 			continue
 		}
-		results[i], errs[i] = readPut(values[n], puts[i].Message, start)
+		read := readPut
+		if changes(puts[i].Message) {
+			read = readChange
+		}
+		results[i], errs[i] = read(values[n], puts[i].Message, start)
+		errs[i] = b.unread(ctx, results[i].Conversation, errs[i])
 	}
 	return results, errs
+}
+
+// changes reports whether m is an edit or a deletion of a message.
+func changes(m chat.Message) bool { return m.Change != nil && m.Change.Kind != chat.StopSign }
+
+func (b *Box) callOf(p Put) (call, error) {
+	switch {
+	case !changes(p.Message):
+		return b.putCall(p)
+	case p.Message.Change.Kind == chat.Edited:
+		return b.editCall(p)
+	default:
+		return b.removeCall(p), nil
+	}
 }
 
 func (b *Box) putCall(p Put) (call, error) {
@@ -84,10 +106,18 @@ func (b *Box) putCall(p Put) (call, error) {
 		args: []any{
 			b.keys.of(c), c.Key(), string(p.Message.ID.TS), p.Message.Author.Key(), string(p.Row), body,
 			flags(p.Message), b.opts.MaxWaiting, b.opts.MaxWaitingAuthor, b.opts.MaxUnread,
-			messageKeyLife.Milliseconds(), b.owner, nonce(), b.opts.LeaseTTL.Milliseconds(),
-			string(p.Turn), p.Setup, bit(p.Claim),
+			b.owner, nonce(), b.opts.LeaseTTL.Milliseconds(),
+			string(p.Turn), p.Setup, bit(p.Claim), string(on(p.Message)),
 		},
 	}, nil
+}
+
+// on is the message under a stop by reaction.
+func on(m chat.Message) chat.TS {
+	if m.Change == nil {
+		return ""
+	}
+	return m.Change.On
 }
 
 // flags are what the append step must know of a message beside its row.
@@ -104,6 +134,10 @@ func flags(m chat.Message) string {
 	}
 	if m.Standing == chat.Unchecked {
 		f.WriteByte('u')
+	}
+	if m.Change != nil && m.Change.On != "" {
+		f.WriteByte('o')
+		return f.String()
 	}
 	reply := m.Conversation.Root != m.ID.TS
 	if reply {

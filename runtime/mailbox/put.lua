@@ -2,17 +2,15 @@
 -- claimed. KEYS: the conversation, the message, the index.
 -- ARGV: 2 conversation, 3 ts, 4 author, 5 row, 6 body, 7 flags (letters: a
 --   addressed by somebody who may instruct, f forced, s stop, u unchecked, d
---   top-level in a 1:1 DM, r reply), 8 cap of waiting messages a conversation,
---   9 cap an author, 10 cap of unread messages for one's own turn, 11 how long
---   message keys live (ms), 12 owner, 13 nonce, 14 ttl (ms), 15 turn id,
---   16 setup, 17 claims
+--   top-level in a 1:1 DM, r reply, o a stop by reaction), 8 cap of waiting messages a
+--   conversation, 9 cap an author, 10 cap of unread messages for one's own turn, 11 owner,
+--   12 nonce, 13 ttl (ms), 14 turn id, 15 setup, 16 claims, 17 the ts under a reaction
 -- Returns {letter, first letter, turn, running actor, conversation, ours,
 --   claimed or false, withdrawn ts...}.
 local c, ts, author, row, body, flags = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
 local cap_all, cap_author, cap_own = tonumber(ARGV[8]), tonumber(ARGV[9]), tonumber(ARGV[10])
-local keep = tonumber(ARGV[11])
-local by = {owner = ARGV[12], nonce = ARGV[13], ttl = tonumber(ARGV[14]), turn = ARGV[15],
-  setup = ARGV[16], claims = ARGV[17]}
+local by = {owner = ARGV[11], nonce = ARGV[12], ttl = tonumber(ARGV[13]), turn = ARGV[14],
+  setup = ARGV[15], claims = ARGV[16]}
 local function has(flag) return string.find(flags, flag, 1, true) ~= nil end
 local now = now_ms()
 local place = place_of(c)
@@ -34,8 +32,13 @@ if known[1] and not (known[1] == 'passive' and has('a')) then
 end
 
 -- To which conversation it belongs: a reply where its root belongs, a top-level
--- DM to the last one while that has work.
-if has('r') then
+-- DM to the last one while that has work, a reaction where its message does.
+local on
+if has('o') then
+  local under = redis.call('HMGET', msg_key(place, ARGV[17]), 'state', 'turn', 'conv')
+  if under[1] ~= 'taken' and under[1] ~= 'posted' then return {'i', 'i', '', '', c, 0, false} end
+  on, c = under[2], under[3]
+elseif has('r') then
   local root = string.sub(c, #place + 2)
   c = redis.call('HGET', msg_key(place, root), 'conv') or c
 elseif has('d') then
@@ -52,11 +55,18 @@ local ours = redis.call('HEXISTS', conv_key(c), 'v')
 -- The state, seen from the author. A stop sees only turns older than itself.
 local run = redis.call('HGET', conv_key(c), 'run')
 local parked = redis.call('HGET', conv_key(c), 'p:' .. author)
-local r = run and redis.call('HMGET', turn_key(run), 'actor', 'owner', 'stop_ts', 'first') or {}
+local r = run and redis.call('HMGET', turn_key(run), 'actor', 'owner', 'stop_ts', 'first', 'state') or {}
+if run and (r[5] ~= 'running' or not r[4]) then return redis.error_reply('MEND ' .. c) end
+if parked then
+  local p = redis.call('HMGET', turn_key(parked), 'state', 'first')
+  if not p[2] or p[1] ~= 'parked' and p[1] ~= 'queued' then return redis.error_reply('MEND ' .. c) end
+end
 local runner = run and r[1] or ''
 if has('s') then
   if run and r[4] >= ts then run = false end
   if parked and redis.call('HGET', turn_key(parked), 'first') >= ts then parked = false end
+  if on and run ~= on then run = false end
+  if on and parked ~= on then parked = false end
 end
 local column = 3
 if run and r[1] == author then column = 0
@@ -121,7 +131,8 @@ if d == 'p' then
     redis.call('RPUSH', thread_key(c), ts .. '\n' .. body)
     redis.call('LTRIM', thread_key(c), -200, -1)
     redis.call('HSET', m, 'v', 1, 'state', 'passive', 'conv', c, 'author', author, 'first', 'p', 'by', by.nonce)
-    redis.call('PEXPIRE', m, keep)
+    redis.call('PEXPIRE', m, MESSAGE_LIFE)
+    rest(c)
   end
   return {'p', 'p', '', runner, c, 1, false}
 end
@@ -133,15 +144,15 @@ local function remember(state, turn)
     'by', by.nonce)
   if turn then redis.call('HSET', m, 'turn', turn) end
   if has('u') then redis.call('HSET', m, 'unchecked', 1) end
-  redis.call('PEXPIRE', m, keep)
+  if state == 'withdrawn' then redis.call('PEXPIRE', m, MESSAGE_LIFE) else redis.call('PERSIST', m) end
 end
 local function withdraw_older()
   local list = {}
   for _, member in ipairs(redis.call('ZRANGE', wait_key(c), 0, -1)) do
     local t, a = lane_split(member)
     if a == author and t < ts then
-      redis.call('ZREM', wait_key(c), member)
-      redis.call('HSET', msg_key(place, t), 'state', 'withdrawn')
+      wait_drop(c, member)
+      withdrawn(c, t)
       list[#list + 1] = t
     end
   end
@@ -161,7 +172,7 @@ if has('d') then redis.call('SET', dm_key(place), c) end
 
 if d == 's' or d == 'w' then
   remember('waiting')
-  redis.call('ZADD', wait_key(c), 0, lane_member(ts, author))
+  wait_add(c, lane_member(ts, author), now)
   local got = claim_next(c, by, now)
   if got then
     result[7] = got
@@ -188,33 +199,21 @@ elseif d == 'j' or d == 'e' then
   remember('steer', parked)
   redis.call('ZADD', steer_key(parked), 0, lane_member(ts, author))
   result[3] = parked
-  if d == 'e' and redis.call('HGET', turn_key(parked), 'state') == 'parked' then
-    redis.call('HSET', turn_key(parked), 'state', 'queued', 'ended', 'forced')
-    redis.call('RPUSH', ready_key(c), parked)
+  -- A turn that was parked because nobody had touched it is touched.
+  local p = redis.call('HMGET', turn_key(parked), 'state', 'wait')
+  if p[1] == 'parked' and (d == 'e' or p[2] == 'untouched') then
+    queue(c, parked, 'forced', now)
     result[7] = claim_next(c, by, now)
   end
 elseif d == 'x' then
   local turn = column == 1 and parked or run
   remember('withdrawn', turn)
-  local stop = redis.call('HMGET', turn_key(turn), 'stop_by', 'stop_ts')
-  if not stop[1] or stop[1] == author and stop[2] < ts then
-    redis.call('HSET', turn_key(turn), 'stop_by', author, 'stop_ts', ts)
-  end
   result[3] = turn
   for _, t in ipairs(withdraw_older()) do result[#result + 1] = t end
-  if column == 1 then
-    -- A parked turn has no worker that could end it: it goes to the queue, and
-    -- whoever claims it closes it as stopped.
-    if redis.call('HGET', turn_key(turn), 'state') == 'parked' then
-      redis.call('HSET', turn_key(turn), 'state', 'queued', 'ended', 'stopped')
-      redis.call('RPUSH', ready_key(c), turn)
-      result[7] = claim_next(c, by, now)
-    end
-  else
-    signal(r[2], 'stop', turn)
-  end
+  result[7] = stop_turn(c, turn, author, ts, by, now)
 elseif d == 'd' then
   remember('withdrawn')
   for _, t in ipairs(withdraw_older()) do result[#result + 1] = t end
 end
+rest(c)
 return result

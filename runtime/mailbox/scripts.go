@@ -5,8 +5,8 @@ import (
 	"crypto/sha1"
 	_ "embed"
 	"encoding/hex"
-	"errors"
 	"fmt"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -44,6 +44,21 @@ var endWaitSource string
 //go:embed sent.lua
 var sentSource string
 
+//go:embed edit.lua
+var editSource string
+
+//go:embed remove.lua
+var removeSource string
+
+//go:embed mend.lua
+var mendSource string
+
+//go:embed aside.lua
+var asideSource string
+
+//go:embed abandon.lua
+var abandonSource string
+
 //go:embed send_claim.lua
 var sendClaimSource string
 
@@ -64,22 +79,26 @@ type script struct {
 
 // scripts are all transitions, as this store is to run them.
 type scripts struct {
-	put, renew, commit, close, claim, handover, settle, park, endWait, sent, sendClaim script
+	put, renew, commit, close, claim, handover, settle, park, endWait, sent, sendClaim, edit, remove script
 
 	stamp, closeGap script
+
+	mend, aside, abandon script
 }
 
 func (s *scripts) all() []*script {
 	return []*script{&s.put, &s.renew, &s.commit, &s.close, &s.claim, &s.handover, &s.settle,
-		&s.park, &s.endWait, &s.sent, &s.sendClaim, &s.stamp, &s.closeGap}
+		&s.park, &s.endWait, &s.sent, &s.sendClaim, &s.stamp, &s.closeGap, &s.mend, &s.aside, &s.abandon}
 }
 
 // newScripts builds the scripts. On a real server each begins with the #!lua
 // header, which makes touching another slot's key an error; the embedded store
-// does not know that header.
-func newScripts(header bool) *scripts {
+// does not know that header. How long things are kept is part of the scripts.
+func newScripts(header bool, opts Options) *scripts {
+	times := fmt.Sprintf("local RETENTION, UNTOUCHED, MESSAGE_LIFE = %d, %d, %d\n",
+		opts.Retention.Milliseconds(), opts.Untouched.Milliseconds(), messageKeyLife.Milliseconds())
 	make := func(name, source string) script {
-		full := "-- " + name + "\n" + prelude + source
+		full := "-- " + name + "\n" + times + prelude + source
 		if header {
 			full = "#!lua\n" + full
 		}
@@ -93,7 +112,9 @@ func newScripts(header bool) *scripts {
 		settle: make("settle_v1", settleSource), park: make("park_v1", parkSource),
 		endWait: make("end_wait_v1", endWaitSource), sent: make("sent_v1", sentSource),
 		sendClaim: make("send_claim_v1", sendClaimSource),
-		stamp:     make("stamp_v1", stampSource), closeGap: make("close_gap_v1", closeGapSource),
+		edit:      make("edit_v1", editSource), remove: make("remove_v1", removeSource),
+		stamp: make("stamp_v1", stampSource), closeGap: make("close_gap_v1", closeGapSource),
+		mend: make("mend_v1", mendSource), aside: make("aside_v1", asideSource), abandon: make("abandon_v1", abandonSource),
 	}
 }
 
@@ -106,16 +127,16 @@ type call struct {
 
 // run sends calls in one pipeline, in their order, and answers each. A server
 // that has forgotten a script is told it again. What got no answer for want of
-// a connection is sent again, three times in all and within ctx: every script
-// answers a repeated call as it answered the first.
+// a connection, or was refused for a reason that passes, is sent again until
+// ctx ends: every script answers a repeated call as it answered the first.
 func (b *Box) run(ctx context.Context, calls []call) ([][]any, []error) {
 	results, errs := make([][]any, len(calls)), make([]error, len(calls))
-	left := make([]int, len(calls))
+	left, mended := make([]int, len(calls)), map[int]bool{}
 	for i := range left {
 		left[i] = i
 	}
-	for attempt := 0; len(left) > 0 && attempt < 3; attempt++ {
-		if attempt > 0 && ctx.Err() != nil {
+	for pause := time.Duration(0); len(left) > 0; pause = min(2*pause+5*time.Millisecond, 250*time.Millisecond) {
+		if pause > 0 && !waited(ctx, pause) {
 			break
 		}
 		cmds := make([]*redis.Cmd, len(left))
@@ -140,12 +161,17 @@ func (b *Box) run(ctx context.Context, calls []call) ([][]any, []error) {
 			case redis.HasErrorPrefix(err, "NOSCRIPT"):
 				forgotten = true
 				again = append(again, i)
-			case passing(err), moved(err):
+			case passing(err), refused(err):
 				again = append(again, i)
+			case broken(err) && !mended[i]:
+				mended[i] = true
+				if b.mendFor(ctx, calls[i], err) {
+					again = append(again, i)
+				}
 			}
 		}
 		if forgotten {
-			if err := b.load(ctx); err != nil {
+			if err := b.load(ctx); err != nil && !away(err) {
 				break
 			}
 		}
@@ -154,29 +180,22 @@ func (b *Box) run(ctx context.Context, calls []call) ([][]any, []error) {
 	return results, errs
 }
 
+// waited lets a pause go by; false when ctx ends first.
+func waited(ctx context.Context, pause time.Duration) bool {
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}
+
 // one runs a single call.
 func (b *Box) one(ctx context.Context, s *script, keys []string, args ...any) ([]any, error) {
 	results, errs := b.run(ctx, []call{{s, keys, args}})
 	return results[0], errs[0]
-}
-
-// passing reports whether an error says nothing about whether the call was
-// carried out: only then is it sent again.
-func passing(err error) bool {
-	var answer redis.Error
-	return err != nil && !errors.As(err, &answer) && !errors.Is(err, redis.Nil) &&
-		!errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded)
-}
-
-// moved reports whether a Cluster did not carry the call out: the client has
-// learned the slot's place and the next try goes there.
-func moved(err error) bool {
-	for _, prefix := range []string{"MOVED", "ASK", "TRYAGAIN", "CLUSTERDOWN"} {
-		if redis.HasErrorPrefix(err, prefix) {
-			return true
-		}
-	}
-	return false
 }
 
 // load teaches every primary the scripts.

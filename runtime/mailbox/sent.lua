@@ -13,8 +13,10 @@ local done = {}
 for i = 5, #ARGV do done[ARGV[i]] = true end
 local left = {1}
 for _, part in ipairs(redis.call('LRANGE', out_key(c), 0, -1)) do
-  if done[string.match(part, '^([^\n]*)\n')] then
+  local id = string.match(part, '^([^\n]*)\n')
+  if id and done[id] then
     redis.call('LREM', out_key(c), 1, part)
+    redis.call('ZREM', UNSENT, c .. '|' .. id)
   else
     left[#left + 1] = part
   end
@@ -23,6 +25,7 @@ if #left == 1 then
   redis.call('HDEL', conv_key(c), 's_tok', 's_until')
   redis.call('HSET', conv_key(c), 's_done', ARGV[3])
   redis.call('ZREM', INDEX, 's|' .. c)
+  rest(c)
 else
   local ends = now_ms() + tonumber(ARGV[4])
   redis.call('HSET', conv_key(c), 's_until', ends)

@@ -5,13 +5,13 @@
 local c, ts, author = ARGV[2], ARGV[3], ARGV[4]
 local m = msg_key(place_of(c), ts)
 local t = redis.call('HMGET', m, 'state', 'turn', 'body')
-local lane
-if t[1] == 'waiting' then lane = wait_key(c)
-elseif t[1] == 'steer' then lane = steer_key(t[2])
+if t[1] == 'waiting' then wait_drop(c, lane_member(ts, author))
+elseif t[1] == 'steer' then redis.call('ZREM', steer_key(t[2]), lane_member(ts, author))
 else return {0} end
-redis.call('ZREM', lane, lane_member(ts, author))
+redis.call('PEXPIRE', m, MESSAGE_LIFE)
 redis.call('HSET', m, 'state', 'settled') -- not passive: its key stays claimed
 redis.call('HDEL', m, 'turn', 'unchecked')
 redis.call('RPUSH', thread_key(c), ts .. '\n' .. t[3])
 redis.call('LTRIM', thread_key(c), -200, -1)
+rest(c)
 return {1}

@@ -39,7 +39,7 @@ func (b *Box) Renew(ctx context.Context, refs []Ref) ([]Pulse, []error) {
 		switch {
 		case errs[i] != nil:
 		case len(v) < 3:
-			errs[i] = ErrStale
+			errs[i] = b.stale("renew")
 		default:
 			pulses[i] = Pulse{Stop: readStop(v[0], v[1]), Unread: int(num(v[2]))}
 		}
@@ -72,7 +72,7 @@ type Committed struct {
 
 // Commit writes entries and takes steers in one step, or answers ErrStale.
 func (b *Box) Commit(ctx context.Context, c Commit) (Committed, error) {
-	ctx, cancel := context.WithTimeout(ctx, b.opts.CallTimeout)
+	ctx, cancel := context.WithTimeout(ctx, b.runTimeout())
 	defer cancel()
 	what := ""
 	if c.Take {
@@ -91,7 +91,7 @@ func (b *Box) Commit(ctx context.Context, c Commit) (Committed, error) {
 		return Committed{}, fmt.Errorf("commit to turn %s: %w", c.Turn, err)
 	}
 	if len(v) < 4 {
-		return Committed{}, fmt.Errorf("commit to turn %s: %w", c.Turn, ErrStale)
+		return Committed{}, fmt.Errorf("commit to turn %s: %w", c.Turn, b.stale("commit"))
 	}
 	return Committed{Stop: readStop(v[0], v[1]), Unread: int(num(v[2])), Unchecked: readUnchecked(v[3]), Taken: readItems(v[4:])}, nil
 }
@@ -144,7 +144,7 @@ type Closing struct {
 
 // Close ends a turn, or finds that it cannot end yet, or answers ErrStale.
 func (b *Box) Close(ctx context.Context, c Close) (Closing, error) {
-	ctx, cancel := context.WithTimeout(ctx, b.opts.CallTimeout)
+	ctx, cancel := context.WithTimeout(ctx, b.runTimeout())
 	defer cancel()
 	conv := c.Conversation
 	args := []any{b.keys.of(conv), conv.Key(), string(c.Turn), string(c.Token), c.Number, string(c.Outcome), actorList(c.Allowed),
@@ -167,7 +167,7 @@ func (b *Box) Close(ctx context.Context, c Close) (Closing, error) {
 	}
 	switch {
 	case len(v) == 0:
-		return Closing{}, fmt.Errorf("close turn %s: %w", c.Turn, ErrStale)
+		return Closing{}, fmt.Errorf("close turn %s: %w", c.Turn, b.stale("close"))
 	case str(v[0]) == "stopping":
 		return Closing{Stop: readStop(v[1], v[2])}, nil
 	}
@@ -186,19 +186,24 @@ func (b *Box) Close(ctx context.Context, c Close) (Closing, error) {
 		return out, nil
 	}
 	out.Closed = true
+	b.opts.Count(CountFollowUps, "", int(num(v[4])))
 	out.Next, err = readClaimed(v[3], start)
-	return out, err
+	return out, b.unread(ctx, conv, err)
 }
 
-// HandOver gives a turn up, for any replica to go on with at once.
+// HandOver gives a turn up, for any replica to go on with at once, or answers
+// ErrStale.
 func (b *Box) HandOver(ctx context.Context, r Ref) error {
 	ctx, cancel := context.WithTimeout(ctx, b.opts.CallTimeout)
 	defer cancel()
-	_, err := b.one(ctx, &b.scripts.handover,
+	v, err := b.one(ctx, &b.scripts.handover,
 		[]string{b.keys.turn(r.Conversation, r.Turn), b.keys.index(r.Conversation)},
 		b.keys.of(r.Conversation), r.Conversation.Key(), string(r.Turn), string(r.Token))
 	if err != nil {
 		return fmt.Errorf("hand over turn %s: %w", r.Turn, err)
+	}
+	if len(v) == 0 || num(v[0]) == 0 {
+		return fmt.Errorf("hand over turn %s: %w", r.Turn, ErrStale)
 	}
 	return nil
 }

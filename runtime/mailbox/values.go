@@ -32,6 +32,9 @@ func num(v any) int64 {
 
 func isNil(err error) bool { return errors.Is(err, redis.Nil) }
 
+// errUnread says that a step has claimed a turn whose record cannot be read.
+var errUnread = errors.New("read a claim")
+
 // readClaimed reads what claimed() in prelude.lua answers; nil when nothing was
 // claimed.
 func readClaimed(v any, start time.Time) (*Claimed, error) {
@@ -39,19 +42,19 @@ func readClaimed(v any, start time.Time) (*Claimed, error) {
 	if !ok || len(f) == 0 {
 		return nil, nil
 	}
-	if len(f) < 13 {
-		return nil, fmt.Errorf("read a claim: an answer of %d fields", len(f))
+	if len(f) < 14 {
+		return nil, fmt.Errorf("%w: an answer of %d fields", errUnread, len(f))
 	}
 	c := &Claimed{
 		Turn: chat.TurnID(str(f[1])), Token: Token(str(f[3])), Attempt: int(num(f[4])),
 		Setup: []byte(str(f[5])), History: num(f[6]), Ran: time.Duration(num(f[7])) * time.Millisecond,
-		Commits: num(f[8]), Fresh: str(f[11]) == "1", Start: start,
+		Commits: num(f[8]), Fresh: str(f[11]) == "1", Unread: int(num(f[13])), Start: start,
 	}
 	var okConv, okActor bool
 	c.Conversation, okConv = chat.ParseConversation(str(f[0]))
 	c.Actor, okActor = chat.ParseActor(str(f[2]))
 	if !okConv || !okActor {
-		return nil, fmt.Errorf("read a claim: turn %s has no conversation or no actor", c.Turn)
+		return nil, fmt.Errorf("%w: turn %s has no conversation or no actor", errUnread, c.Turn)
 	}
 	c.Stop = readStop(f[9], f[10])
 	if items, ok := f[12].([]any); ok {
@@ -72,7 +75,10 @@ func readItems(values []any) []Item {
 	items := make([]Item, 0, len(values))
 	for _, v := range values {
 		head, body, _ := strings.Cut(str(v), "\n")
-		items = append(items, Item{Taken: Taken(head), Body: []byte(body)})
+		taken, of, _ := strings.Cut(head, " ")
+		ts, author, _ := strings.Cut(of, " ")
+		who, _ := chat.ParseActor(author)
+		items = append(items, Item{Taken: Taken(taken), TS: chat.TS(ts), Author: who, Body: []byte(body), raw: str(v)})
 	}
 	return items
 }
@@ -99,19 +105,4 @@ func partItem(p chat.Part) (string, error) {
 		return "", fmt.Errorf("encode part %s: %w", p.ID, err)
 	}
 	return p.ID + "\n" + string(raw), nil
-}
-
-// readParts reads the outbox. A part that cannot be read keeps its id and has
-// no text.
-func readParts(values []any) []chat.Part {
-	parts := make([]chat.Part, 0, len(values))
-	for _, v := range values {
-		id, raw, _ := strings.Cut(str(v), "\n")
-		var p chat.Part
-		if json.Unmarshal([]byte(raw), &p) != nil || p.ID != id {
-			p = chat.Part{ID: id}
-		}
-		parts = append(parts, p)
-	}
-	return parts
 }
