@@ -13,12 +13,12 @@ import (
 // start runs a claimed turn, and those that its closing step claims after it,
 // in a goroutine and a place of their own.
 func (r *Runtime) start(c *mailbox.Claimed) {
-	r.turns.Go(func() {
+	go func() {
 		defer r.release()
 		for c != nil {
 			c = r.advance(c)
 		}
-	})
+	}()
 }
 
 // advance is one run: it carries a turn to its end, or as far as this process
@@ -31,9 +31,6 @@ func (r *Runtime) advance(c *mailbox.Claimed) *mailbox.Claimed {
 	r.opts.Slack.Show(Change{State: ShownStarted, Turn: c.Turn, Conversation: c.Conversation, Messages: messagesOf(own), Actor: c.Actor})
 	r.opts.Logger.Info("turn runs", "turn", c.Turn, "conversation", c.Conversation.Key(), "actor", c.Actor.Key(), "attempt", c.Attempt,
 		"messages", stamps(messagesOf(own)))
-	if c.Stop != nil {
-		h.cancel(errStopped)
-	}
 	err := r.work(ctx, c, own, log)
 	r.end(ctx, log, own, err)
 	return log.next
@@ -41,6 +38,9 @@ func (r *Runtime) advance(c *mailbox.Claimed) *mailbox.Claimed {
 
 // work does what the turn asks for, until it is closed or cannot go on.
 func (r *Runtime) work(ctx context.Context, c *mailbox.Claimed, own []chat.Entry, log *turnLog) error {
+	if r.isDraining() {
+		return errHandedOver
+	}
 	facts, err := r.checkActor(ctx, c)
 	if err != nil {
 		return err
@@ -93,6 +93,8 @@ func (r *Runtime) checkActor(ctx context.Context, c *mailbox.Claimed) (Facts, er
 		select {
 		case <-ctx.Done():
 			return Facts{}, context.Cause(ctx)
+		case <-r.ending:
+			return Facts{}, errHandedOver
 		case <-time.After(wait):
 		}
 	}

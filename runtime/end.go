@@ -3,6 +3,7 @@ package runtime
 import (
 	"context"
 	"errors"
+	"time"
 
 	"reeve/agent"
 	"reeve/runtime/chat"
@@ -23,23 +24,24 @@ func (r *Runtime) end(ctx context.Context, log *turnLog, own []chat.Entry, err e
 	case errors.Is(err, errStopped):
 		r.closeStopped(log, own)
 	case errors.Is(err, errHandedOver):
-		r.handOver(log)
+		if err := r.handOver(log); err != nil {
+			r.opts.Logger.Warn("turn not handed over", "turn", log.h.ref.Turn, "err", err)
+		}
 	case errors.Is(err, errLeaseLost):
 		r.opts.Logger.Warn("turn lost", "turn", log.h.ref.Turn, "err", err)
+		r.giveBack(log)
 	case errors.As(err, &notAllowed):
 		r.closeNotAllowed(log, own, notAllowed.why)
 	case errors.As(err, &failure):
 		r.opts.Logger.Error("turn failed", "turn", log.h.ref.Turn, "kind", failure.Kind, "err", failure.Cause)
 		r.closeAs(log, own, mailbox.Failed, failure.Sentence(log.h.ref.Turn))
 	default:
-		// The store is away. The lease ends by itself, and whoever can write
-		// goes on from the last commit.
 		r.opts.Logger.Error("turn interrupted", "turn", log.h.ref.Turn, "err", err)
+		r.giveBack(log)
 	}
 }
 
-// closeAs ends the turn with one sentence to its actor. A stop that came first
-// ends it as stopped.
+// closeAs ends the turn with one sentence to its actor.
 func (r *Runtime) closeAs(log *turnLog, own []chat.Entry, outcome mailbox.Outcome, sentence string) {
 	var parts []chat.Part
 	var entries [][]byte
@@ -56,6 +58,7 @@ func (r *Runtime) closeAs(log *turnLog, own []chat.Entry, outcome mailbox.Outcom
 	closing, err := log.close(context.Background(), outcome, entries, parts)
 	if err != nil || !closing.Closed {
 		r.opts.Logger.Error("turn not closed", "turn", log.h.ref.Turn, "outcome", outcome, "err", err)
+		r.giveBack(log)
 		return
 	}
 	r.ended(log, own, outcome)
@@ -68,6 +71,7 @@ func (r *Runtime) closeStopped(log *turnLog, own []chat.Entry) {
 	pulses, errs := r.opts.Box.Renew(context.Background(), []mailbox.Ref{log.h.ref})
 	if errs[0] != nil {
 		r.opts.Logger.Warn("turn lost", "turn", log.h.ref.Turn, "err", errs[0])
+		r.giveBack(log)
 		return
 	}
 	if stop := pulses[0].Stop; stop != nil && stop.By != log.h.actor && stop.By.IsPerson() {
@@ -88,12 +92,29 @@ func (r *Runtime) closeNotAllowed(log *turnLog, own []chat.Entry, why string) {
 	r.notAllowed(log.h.ref.Conversation, log.h.actor, messages, why)
 }
 
-func (r *Runtime) handOver(log *turnLog) {
-	if err := r.opts.Box.HandOver(context.Background(), log.h.ref); err != nil {
-		r.opts.Logger.Warn("turn not handed over", "turn", log.h.ref.Turn, "err", err)
-		return
+func (r *Runtime) handOver(log *turnLog) error {
+	err := r.opts.Box.HandOver(context.Background(), log.h.ref)
+	if err == nil {
+		r.opts.Logger.Info("turn handed over", "turn", log.h.ref.Turn)
 	}
-	r.opts.Logger.Info("turn handed over", "turn", log.h.ref.Turn)
+	return err
+}
+
+// giveBack hands over, as soon as the store answers, a turn that an outage of
+// the store broke off: it goes on at once and no attempt is counted. What broke
+// off for any other reason is left to the end of its lease, and counts.
+func (r *Runtime) giveBack(log *turnLog) {
+	for pause := 50 * time.Millisecond; r.opts.Box.Unsettled() > 0; pause = min(2*pause, time.Second) {
+		err := r.handOver(log)
+		if err == nil || errors.Is(err, mailbox.ErrStale) {
+			return
+		}
+		select {
+		case <-time.After(pause):
+		case <-r.cut.Done():
+			return
+		}
+	}
 }
 
 // ended shows what became of the turn.

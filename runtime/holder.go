@@ -24,8 +24,9 @@ type holder struct {
 	actor   chat.Actor
 	steered atomic.Bool
 	cancel  context.CancelCauseFunc
-	// trust cancels the run when the lease can no longer be trusted.
-	trust *time.Timer
+	// until is how long the lease may be trusted, and end cancels the run then.
+	until atomic.Pointer[time.Time]
+	end   *time.Timer
 }
 
 // hold makes a holder of a claim and a context that ends with its trust, its
@@ -36,79 +37,76 @@ func (r *Runtime) hold(c *mailbox.Claimed) (context.Context, *holder, func()) {
 		ref:   mailbox.Ref{Conversation: c.Conversation, Turn: c.Turn, Token: c.Token},
 		actor: c.Actor, cancel: cancel,
 	}
-	h.trust = time.AfterFunc(time.Until(r.opts.Box.Trusted(c.Start)), func() { cancel(errLeaseLost) })
+	h.steered.Store(c.Unread > 0)
+	h.end = time.AfterFunc(time.Hour, func() { cancel(errLeaseLost) })
+	h.trust(r.opts.Box.Trusted(c.Start))
 	spent := time.AfterFunc(r.opts.TurnTimeout-c.Ran, func() { cancel(&agent.Failure{Kind: agent.TimeSpent}) })
 	unbind := context.AfterFunc(r.cut, func() { cancel(errHandedOver) })
+	if c.Stop != nil {
+		cancel(errStopped)
+	}
 	r.mu.Lock()
 	r.holders[c.Turn] = h
+	for _, s := range r.early.of(c.Turn) {
+		h.tell(s)
+	}
 	r.mu.Unlock()
 	return ctx, h, func() {
 		r.mu.Lock()
-		delete(r.holders, c.Turn)
+		if r.holders[c.Turn] == h { // a later run of the turn may be here already
+			delete(r.holders, c.Turn)
+		}
 		r.mu.Unlock()
-		h.trust.Stop()
+		h.end.Stop()
 		spent.Stop()
 		unbind()
 		cancel(context.Canceled)
 	}
 }
 
-// renew keeps the leases of all turns that run here, in one round trip each
-// time. The answers also carry stops and steers whose signal was lost.
-func (r *Runtime) renew(ctx context.Context) {
-	tick := time.NewTicker(r.opts.RenewEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			r.renewAll(ctx)
+// trust lets the run go on until then.
+func (h *holder) trust(until time.Time) {
+	h.until.Store(&until)
+	h.end.Reset(time.Until(until))
+}
+
+// slept reports whether the wall clock has passed the lease's end: the timer,
+// which goes by the other clock, stands still while a machine sleeps.
+func (h *holder) slept() bool { return time.Now().Round(0).After(h.until.Load().Round(0)) }
+
+// tell passes a signal on to the run.
+func (h *holder) tell(s mailbox.Signal) {
+	switch {
+	case s.Stop != "":
+		h.cancel(errStopped)
+	case s.Steer != "":
+		h.steered.Store(true)
+	}
+}
+
+// early are the last signals of turns that do not run here: a signal may be
+// faster than the answer to the claim that it follows.
+type early struct {
+	last [64]mailbox.Signal
+	next int
+}
+
+func (e *early) add(s mailbox.Signal) {
+	e.last[e.next%len(e.last)] = s
+	e.next++
+}
+
+func (e *early) of(turn chat.TurnID) []mailbox.Signal {
+	var list []mailbox.Signal
+	for _, s := range e.last {
+		if s.Stop == turn || s.Steer == turn {
+			list = append(list, s)
 		}
 	}
+	return list
 }
 
-func (r *Runtime) renewAll(ctx context.Context) {
-	r.mu.Lock()
-	held := make([]*holder, 0, len(r.holders))
-	for _, h := range r.holders {
-		held = append(held, h)
-	}
-	r.mu.Unlock()
-	if len(held) == 0 {
-		return
-	}
-	refs := make([]mailbox.Ref, len(held))
-	for i, h := range held {
-		refs[i] = h.ref
-	}
-	start := time.Now()
-	pulses, errs := r.opts.Box.Renew(ctx, refs)
-	for i, h := range held {
-		switch {
-		case errors.Is(errs[i], mailbox.ErrStale):
-			h.cancel(errLeaseLost)
-		case errs[i] != nil:
-			r.opts.Logger.Warn("lease not renewed", "turn", h.ref.Turn, "err", errs[i])
-		default:
-			h.trust.Reset(time.Until(r.opts.Box.Trusted(start)))
-			if pulses[i].Unread > 0 {
-				h.steered.Store(true)
-			}
-			if pulses[i].Stop != nil {
-				h.cancel(errStopped)
-			}
-		}
-	}
-}
-
-// listen takes the signals of other processes.
-func (r *Runtime) listen(ctx context.Context) {
-	_ = r.opts.Box.Signals(ctx, r.signal)
-}
-
-// signal applies one signal. A turn that is not ours (any more) is none of our
-// business.
+// signal applies one signal.
 func (r *Runtime) signal(s mailbox.Signal) {
 	if s.Work != nil {
 		r.look()
@@ -119,13 +117,21 @@ func (r *Runtime) signal(s mailbox.Signal) {
 		turn = s.Steer
 	}
 	r.mu.Lock()
-	h := r.holders[turn]
-	r.mu.Unlock()
-	switch {
-	case h == nil:
-	case s.Stop != "":
-		h.cancel(errStopped)
-	default:
-		h.steered.Store(true)
+	defer r.mu.Unlock()
+	if h := r.holders[turn]; h != nil {
+		h.tell(s)
+	} else {
+		r.early.add(s)
 	}
+}
+
+// held are the turns that run here now.
+func (r *Runtime) held() []*holder {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	held := make([]*holder, 0, len(r.holders))
+	for _, h := range r.holders {
+		held = append(held, h)
+	}
+	return held
 }

@@ -1,8 +1,10 @@
 package runtime
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"reeve/runtime/chat"
@@ -29,7 +31,9 @@ func (r *Runtime) recover(ctx context.Context) {
 // retryIndex is how long to wait after the index could not be read.
 const retryIndex = time.Second
 
-// recoverDue does what is due now, and answers when to look again.
+// recoverDue does what is due now, the longest due first, and answers when to
+// look again: at once when something was taken over, since one look does not
+// bring everything.
 func (r *Runtime) recoverDue(ctx context.Context) time.Duration {
 	due, err := r.opts.Box.Due(ctx)
 	if err != nil {
@@ -38,30 +42,40 @@ func (r *Runtime) recoverDue(ctx context.Context) time.Duration {
 		}
 		return retryIndex
 	}
+	slices.SortStableFunc(due, func(a, b mailbox.Due) int { return cmp.Compare(a.In, b.In) })
 	wait := r.opts.Box.LeaseTTL()
 	for _, d := range due {
+		if d.Kind == mailbox.DueTurn {
+			// A lease may have ended because the store was away: its holder
+			// gets time to come back.
+			d.In = max(d.In, r.opts.Box.Unsettled())
+		}
 		if d.In > 0 {
 			wait = min(wait, d.In)
 			continue
 		}
-		if err := r.takeOver(ctx, d); err != nil {
+		switch took, err := r.takeOver(ctx, d); {
+		case err != nil:
 			r.opts.Logger.Warn("not taken over", "conversation", d.Conversation.Key(), "kind", d.Kind, "err", err)
 			wait = min(wait, retryIndex)
+		case took:
+			wait = 0
 		}
 	}
 	return wait
 }
 
-func (r *Runtime) takeOver(ctx context.Context, d mailbox.Due) error {
+// takeOver reports whether this process now works on what was due.
+func (r *Runtime) takeOver(ctx context.Context, d mailbox.Due) (bool, error) {
 	if d.Kind == mailbox.DueSend {
 		lease, parts, ok, err := r.opts.Box.ClaimSending(ctx, d.Conversation)
 		if err == nil && ok {
 			r.opts.Slack.Post(lease, parts)
 		}
-		return err
+		return ok, err
 	}
 	if !r.reserve() {
-		return nil // a place that becomes free looks again
+		return false, nil // a place that becomes free looks again
 	}
 	result, err := r.opts.Box.Claim(ctx, d.Conversation, r.next(true), r.opts.MaxAttempts)
 	if err == nil && result.Exhausted != nil {
@@ -69,10 +83,10 @@ func (r *Runtime) takeOver(ctx context.Context, d mailbox.Due) error {
 	}
 	if err != nil || result.Claimed == nil {
 		r.release()
-		return err
+		return false, err
 	}
 	r.start(result.Claimed)
-	return nil
+	return true, nil
 }
 
 // abandon ends a turn that has lost all its workers. Its actor is told in the

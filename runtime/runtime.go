@@ -22,10 +22,11 @@ type Runtime struct {
 
 	mu       sync.Mutex
 	holders  map[chat.TurnID]*holder
-	reserved int // slots promised to calls under way, and turns that run
-	draining bool
-
-	turns sync.WaitGroup
+	early    early
+	reserved int  // places promised to calls under way, and turns that run
+	wanted   bool // a place was asked for when there was none
+	ending   chan struct{}
+	idle     chan struct{} // closed when, at the end, no place is taken any more
 	// wake lets recovery look at the index now.
 	wake   chan struct{}
 	cut    context.Context // ends when turns in flight are to be cut
@@ -50,6 +51,7 @@ func New(opts Options) (*Runtime, error) {
 	cut, cutNow := context.WithCancel(context.Background())
 	return &Runtime{
 		opts: opts, setup: raw, holders: map[chat.TurnID]*holder{},
+		ending: make(chan struct{}), idle: make(chan struct{}),
 		wake: make(chan struct{}, 1), cut: cut, cutNow: cutNow,
 	}, nil
 }
@@ -64,6 +66,7 @@ func (r *Runtime) Run(ctx context.Context) error {
 	helpers.Go(func() { r.renew(background) })
 	helpers.Go(func() { r.recover(ctx) })
 	helpers.Go(func() { r.listen(background) })
+	helpers.Go(func() { r.watch(background) })
 	<-ctx.Done()
 	r.drain()
 	stop()
@@ -71,44 +74,62 @@ func (r *Runtime) Run(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// drain hands over what runs and waits until it is handed over.
+// drain hands over what runs and waits until it is handed over: also what a
+// call that is under way may still claim.
 func (r *Runtime) drain() {
 	r.mu.Lock()
-	r.draining = true
+	close(r.ending)
+	if r.reserved == 0 {
+		close(r.idle)
+	}
 	r.mu.Unlock()
-	done := make(chan struct{})
-	go func() {
-		r.turns.Wait()
-		close(done)
-	}()
 	grace := time.NewTimer(r.opts.ShutdownGrace)
 	defer grace.Stop()
 	select {
-	case <-done:
+	case <-r.idle:
 	case <-grace.C:
 	}
 	r.cutNow()
-	<-done
+	<-r.idle
 }
 
-// reserve takes a place for a turn, if there is one.
+// isDraining: the process ends, and begins nothing new.
+func (r *Runtime) isDraining() bool {
+	select {
+	case <-r.ending:
+		return true
+	default:
+		return false
+	}
+}
+
+// reserve takes a place for a turn, if there is one. Otherwise the next place
+// that becomes free is looked for.
 func (r *Runtime) reserve() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.draining || r.reserved >= r.opts.MaxRunning {
+	if r.isDraining() {
+		return false
+	}
+	if r.reserved >= r.opts.MaxRunning {
+		r.wanted = true
 		return false
 	}
 	r.reserved++
 	return true
 }
 
-// release gives a place back. Whoever waited for one is looked for.
+// release gives a place back, to whoever found none.
 func (r *Runtime) release() {
 	r.mu.Lock()
-	full := r.reserved >= r.opts.MaxRunning
 	r.reserved--
+	wanted := r.wanted
+	r.wanted = false
+	if r.isDraining() && r.reserved == 0 {
+		close(r.idle)
+	}
 	r.mu.Unlock()
-	if full {
+	if wanted {
 		r.look()
 	}
 }

@@ -94,10 +94,19 @@ func (l *turnLog) finish(ctx context.Context, entries [][]byte, parts []chat.Par
 			select {
 			case <-ctx.Done():
 				return nil, false, context.Cause(ctx)
+			case <-l.r.ending:
+				return nil, false, errHandedOver
 			case <-time.After(retryFacts):
 			}
 		}
 	}
+}
+
+// number is the next commit's. A step whose outcome stayed unknown has used its
+// number up, and with it the ids of its parts.
+func (l *turnLog) number() int64 {
+	l.commits++
+	return l.commits
 }
 
 // write is one commit.
@@ -116,12 +125,11 @@ func (l *turnLog) write(ctx context.Context, take bool, entries []chat.Entry) (m
 	// A stop may end ctx at any moment; the step itself is not cut, so that its
 	// outcome is known.
 	done, err := l.r.opts.Box.Commit(context.WithoutCancel(ctx), mailbox.Commit{
-		Ref: l.h.ref, Number: l.commits + 1, Entries: raw, Answer: answer, Take: take, Allowed: l.allowed,
+		Ref: l.h.ref, Number: l.number(), Entries: raw, Answer: answer, Take: take, Allowed: l.allowed,
 	})
 	if err != nil {
 		return mailbox.Committed{}, l.lost(ctx, err)
 	}
-	l.commits++
 	l.length += len(raw)
 	if done.Stop != nil {
 		l.h.cancel(errStopped)
@@ -137,16 +145,13 @@ func (l *turnLog) close(ctx context.Context, outcome mailbox.Outcome, entries []
 	}
 	claim := !l.r.isDraining()
 	closing, err := l.r.opts.Box.Close(context.WithoutCancel(ctx), mailbox.Close{
-		Ref: l.h.ref, Number: l.commits + 1, Outcome: outcome, Entries: entries, Parts: parts,
+		Ref: l.h.ref, Number: l.number(), Outcome: outcome, Entries: entries, Parts: parts,
 		Allowed: l.allowed, Next: l.r.next(claim),
 	})
 	if err != nil {
 		return closing, l.lost(ctx, err)
 	}
-	if closing.Stop == nil {
-		l.commits++
-		l.next = closing.Next
-	}
+	l.next = closing.Next
 	if closing.Send != nil {
 		l.r.opts.Slack.Post(*closing.Send, closing.Parts)
 	}
@@ -243,12 +248,6 @@ func encode(entries []chat.Entry) ([][]byte, error) {
 		raw[i] = b
 	}
 	return raw, nil
-}
-
-func (r *Runtime) isDraining() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.draining
 }
 
 // notAllowed lets the edge tell an author in private that he may not instruct.

@@ -9,6 +9,6 @@ if not holds(turn, ARGV[4]) then return {0} end
 local now = now_ms()
 local t = redis.call('HMGET', turn_key(turn), 'ran', 'claimed')
 redis.call('HSET', turn_key(turn), 'until', now, 'handed', ARGV[4], 'token', '', 'ran', tonumber(t[1]) + now - tonumber(t[2]))
-redis.call('ZADD', INDEX, now, 't|' .. c .. '|' .. turn)
-redis.call('PUBLISH', CHANNELS .. 'work', c)
+redis.call('ZREM', INDEX, 't|' .. c .. '|' .. turn)
+offer(c, now)
 return {1}

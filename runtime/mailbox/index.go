@@ -17,7 +17,7 @@ type DueKind string
 
 const (
 	DueTurn  DueKind = "t" // a turn's lease ends
-	DueQueue DueKind = "q" // messages wait and no turn runs
+	DueQueue DueKind = "q" // on offer: messages wait and no turn runs, or one was handed over
 	DueSend  DueKind = "s" // a sender's lease ends
 )
 
