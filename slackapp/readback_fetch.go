@@ -44,40 +44,64 @@ func (r *reading) call(ctx context.Context, method string, do func() error) erro
 	}
 }
 
-// places lists where the bot is a member. A kind for which its token has no
-// scope is left out.
-func (r *reading) places(ctx context.Context) (all []place, err error) {
-	for _, kind := range []struct{ name, event string }{
-		{"im", "im"}, {"public_channel", "channel"}, {"private_channel", "group"}, {"mpim", "mpim"},
-	} {
-		for cursor := ""; ; {
-			var page []slack.Channel
-			var next string
-			err := r.call(ctx, callList, func() (err error) {
-				page, next, err = r.opts.Reader.api.GetConversationsForUserContext(ctx, &slack.GetConversationsForUserParameters{
-					Types: []string{kind.name}, Cursor: cursor, Limit: readPage, ExcludeArchived: true,
-				})
-				return err
-			})
-			if lacksScope(err) {
-				r.log.Warn("not read back, slack refuses it", "kind", kind.name, "err", scrubbed(err))
-				break
-			}
-			if err != nil {
-				return nil, fmt.Errorf("list the bot's channels: %w", err)
-			}
-			for _, c := range page {
-				if validID(c.ID) {
-					all = append(all, place{id: chat.ChannelID(c.ID), kind: kind.event, shared: c.IsExtShared})
-				}
-			}
-			if next == "" || next == cursor {
-				break
-			}
-			cursor = next
+// kinds are the kinds of channels as lists name them.
+var kinds = []string{"im", "public_channel", "private_channel", "mpim"}
+
+// places lists where the bot is a member. With a token that lacks a scope, each
+// kind is asked for alone, and what is refused is left out.
+func (r *reading) places(ctx context.Context) ([]place, error) {
+	all, err := r.list(ctx, kinds...)
+	if !lacksScope(err) {
+		return all, err
+	}
+	for _, kind := range kinds {
+		some, err := r.list(ctx, kind)
+		switch {
+		case lacksScope(err):
+			r.log.Warn("not read back, slack refuses it", "kind", kind, "err", scrubbed(err))
+		case err != nil:
+			return nil, err
 		}
+		all = append(all, some...)
 	}
 	return all, nil
+}
+
+func (r *reading) list(ctx context.Context, kinds ...string) (all []place, err error) {
+	for cursor := ""; ; {
+		var page []slack.Channel
+		var next string
+		if err := r.call(ctx, callList, func() (err error) {
+			page, next, err = r.opts.Reader.api.GetConversationsForUserContext(ctx, &slack.GetConversationsForUserParameters{
+				Types: kinds, Cursor: cursor, Limit: readPage, ExcludeArchived: true,
+			})
+			return err
+		}); err != nil {
+			return nil, fmt.Errorf("list the bot's channels: %w", err)
+		}
+		for _, c := range page {
+			if validID(c.ID) {
+				all = append(all, place{id: chat.ChannelID(c.ID), kind: kindOf(c), shared: c.IsExtShared})
+			}
+		}
+		if next == "" || next == cursor {
+			return all, nil
+		}
+		cursor = next
+	}
+}
+
+// kindOf names a channel's kind as events do.
+func kindOf(c slack.Channel) string {
+	switch {
+	case c.IsIM:
+		return "im"
+	case c.IsMpIM:
+		return "mpim"
+	case c.IsPrivate || c.IsGroup:
+		return "group"
+	}
+	return "channel"
 }
 
 // top reads what was said at the top of a channel, and names the threads in

@@ -57,7 +57,7 @@ func (b *Box) Stamp(ctx context.Context, s Sign) (*Gap, error) {
 		deaf = s.DeafAfter
 	}
 	v, err := b.one(ctx, &b.scripts.stamp, []string{b.keys.alive()}, b.keys.prefix, b.owner,
-		s.Silent.Milliseconds(), s.GapAfter.Milliseconds(), deaf.Milliseconds(), s.Lease.Milliseconds())
+		s.Silent.Milliseconds(), s.GapAfter.Milliseconds(), deaf.Milliseconds(), s.Lease.Milliseconds(), nonce())
 	if err != nil {
 		return nil, fmt.Errorf("give a sign of life: %w", err)
 	}
