@@ -3,6 +3,7 @@ package runtime
 import (
 	"context"
 	"log/slog"
+	"time"
 
 	"reeve/runtime/chat"
 	"reeve/runtime/mailbox"
@@ -21,7 +22,7 @@ func (r *Runtime) Deliver(ctx context.Context, in []chat.Message) []Outcome {
 		}
 		at = append(at, i)
 		puts = append(puts, mailbox.Put{
-			Message: m, Row: DecideRow(m, r.opts.Policy),
+			Message: m, Row: rowOf(m, r.opts.Policy, time.Now()),
 			Turn: newTurnID(), Setup: r.setup, Claim: r.reserve(),
 		})
 	}
@@ -39,14 +40,25 @@ func (r *Runtime) Deliver(ctx context.Context, in []chat.Message) []Outcome {
 		}
 		r.tellHolder(result)
 	}
+	r.enter(ctx, outcomes)
 	return outcomes
+}
+
+// enter puts messages that enter by an edit: each under its own id, and so once.
+func (r *Runtime) enter(ctx context.Context, outcomes []Outcome) {
+	for i, o := range outcomes {
+		if o.Err == nil && o.Disposition == chat.Enter {
+			o.Message.Change = nil
+			outcomes[i] = r.Deliver(ctx, []chat.Message{o.Message})[0]
+		}
+	}
 }
 
 // nobodys: a message at the top of a channel that does not address the bot
 // stands in no conversation of ours, and costs no look-up.
 func nobodys(m chat.Message) bool {
 	top := m.Conversation.Root == m.ID.TS
-	return top && m.Visibility != chat.DM && (!m.Addressed || m.Standing == chat.ContextOnly)
+	return m.Change == nil && top && m.Visibility != chat.DM && (!m.Addressed || m.Standing == chat.ContextOnly)
 }
 
 // accept reads what became of one message, and says it in the log.
@@ -70,10 +82,13 @@ func (r *Runtime) accept(m chat.Message, result mailbox.PutResult, err error) Ou
 
 // fate is a message's outcome as one line of the log, without its text.
 func fate(o Outcome) []any {
-	args := []any{
-		"disposition", o.Disposition, "conversation", o.Message.Conversation.Key(), "ts", o.Message.ID.TS,
-		"author", o.Message.Author.Key(), "turn", o.Turn,
+	var args []any
+	if o.Message.Change != nil {
+		args = append(args, "change", o.Message.Change.Kind)
 	}
+	args = append(args,
+		"disposition", o.Disposition, "conversation", o.Message.Conversation.Key(), "ts", o.Message.ID.TS,
+		"author", o.Message.Author.Key(), "turn", o.Turn)
 	if o.Disposition == chat.Duplicate {
 		args = append(args, "first", o.First)
 	}

@@ -42,13 +42,12 @@ type Verdict struct {
 	Kind Kind
 	// Rule is why an event is ignored, or why a message is only context.
 	Rule string
-	// Message of a KindMessage.
+	// Message of a KindMessage; of the kinds after it, with its Change.
 	Message chat.Message
 	// About is the message that the event is about; for a KindStopClick, the root
-	// of its thread. By is who clicked or reacted.
+	// of its thread.
 	About  chat.MessageID
 	Thread chat.TS
-	By     chat.Actor
 }
 
 func ignored(rule string) Verdict { return Verdict{Kind: KindIgnored, Rule: rule} }
@@ -69,21 +68,20 @@ func Admit(raw Raw, self Identity, policy Admission) Verdict {
 	case "message":
 		switch ev.Subtype.value {
 		case "message_changed":
-			return admitChange(raw, self)
+			return admitChange(raw, self, policy)
 		case "message_deleted":
-			return about(KindDeletion, self, ev.Channel, ev.DeletedTS, "message_deleted")
+			return admitDeletion(raw, self, policy, ev.DeletedTS, newRawEvent(parseFields(ev.Previous)))
 		}
 		return admitMessage(raw, ev, self, policy)
 	case "app_mention":
 		return admitMention(raw, self, policy)
 	case "agent_session_stopped":
-		v := about(KindStopClick, self, ev.Channel, ev.ThreadTS, "native_stop")
-		return by(v, raw, ev, self)
+		return admitSign(raw, self, policy, KindStopClick, ev.Channel, ev.ThreadTS)
 	case "reaction_added":
 		if policy.StopReaction == "" || ev.Reaction != policy.StopReaction {
 			return ignored("reaction")
 		}
-		return by(about(KindStopReaction, self, ev.ItemChannel, ev.ItemTS, "stop_reaction"), raw, ev, self)
+		return admitSign(raw, self, policy, KindStopReaction, ev.ItemChannel, ev.ItemTS)
 	}
 	return ignored("event_type")
 }
@@ -155,7 +153,7 @@ func admitMention(raw Raw, self Identity, policy Admission) Verdict {
 	case isDM(ev) || ev.ChannelType == "mpim":
 		return ignored("mention_in_dm")
 	case ev.Edited:
-		return about(KindEdit, self, ev.Channel, ev.TS, "mention_by_edit")
+		return ignored("mention_by_edit") // its message_changed says more
 	}
 	v := admitMessage(raw, ev, self, policy)
 	if v.Kind == KindMessage {
@@ -199,39 +197,4 @@ func ReadMessage(message json.RawMessage, in chat.Conversation, visibility chat.
 	}
 	v.Message.Conversation, v.Message.Visibility = in, visibility
 	return v.Message, true
-}
-
-// admitChange is for message_changed, which Slack also sends for unfurls,
-// counters and the like: an edit is a change of the text that carries the mark
-// of one.
-func admitChange(raw Raw, self Identity) Verdict {
-	now, before := newRawEvent(parseFields(raw.Event.Message)), newRawEvent(parseFields(raw.Event.Previous))
-	switch {
-	case now.Subtype.value == "tombstone":
-		return about(KindDeletion, self, raw.Event.Channel, now.TS, "tombstone")
-	case !now.Edited || now.Text == before.Text:
-		return ignored("changed_without_edit")
-	}
-	return about(KindEdit, self, raw.Event.Channel, now.TS, "edit")
-}
-
-func about(kind Kind, self Identity, channel, ts, rule string) Verdict {
-	if !validID(channel) || !isTS(ts) {
-		return ignored("malformed")
-	}
-	return Verdict{Kind: kind, Rule: rule, About: chat.MessageID{
-		Team: self.Team, Channel: chat.ChannelID(channel), TS: chat.TS(ts),
-	}}
-}
-
-func by(v Verdict, raw Raw, ev rawEvent, self Identity) Verdict {
-	if v.Kind == KindIgnored {
-		return v
-	}
-	author := authorOf(raw, ev, self)
-	if !author.actor.IsPerson() {
-		return ignored("no_author")
-	}
-	v.By = author.actor
-	return v
 }

@@ -36,7 +36,7 @@ func (e *Edge) add(batch []item, d Delivery) []item {
 		return batch
 	}
 	switch v.Kind {
-	case KindMessage:
+	case KindMessage, KindEdit, KindDeletion, KindStopClick, KindStopReaction:
 		return append(batch, item{message: v.Message, deliveries: []Delivery{d}})
 	case KindMention:
 		e.hold(d, raw, v)

@@ -34,6 +34,7 @@ type rawEvent struct {
 	ChannelType string
 	User        string
 	TS          string
+	EventTS     string // the event's own, which of a reaction is no message's
 	ThreadTS    string
 	Text        string
 
@@ -97,6 +98,7 @@ func newRawEvent(f fields) rawEvent {
 		ChannelType: f.text("channel_type"),
 		User:        f.text("user"),
 		TS:          f.text("ts"),
+		EventTS:     f.text("event_ts"),
 		ThreadTS:    f.text("thread_ts"),
 		Text:        f.text("text"),
 		BotID:       f.stamp("bot_id"),

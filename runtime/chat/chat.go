@@ -151,6 +151,37 @@ type Message struct {
 	Attached []Attached `json:"attached,omitempty"`
 	// Edited is the ts of the edit that this text comes from, if any.
 	Edited TS `json:"edited,omitempty"`
+	// Corrects is the message whose new text this is, when an edit joins the
+	// turn that has read the old one.
+	Corrects *MessageID `json:"corrects,omitempty"`
+	// Change is set when this is no new message but a change of one, or a stop
+	// that is no message.
+	Change *Change `json:"-"`
+}
+
+// ChangeKind says what has happened to a message.
+type ChangeKind string
+
+const (
+	// Edited: the message's text is another one; the Message holds the new.
+	Edited ChangeKind = "edit"
+	// Deleted: the message is gone; the Message holds its id alone.
+	Deleted ChangeKind = "deletion"
+	// StopSign: a reaction to the message, or Slack's own Stop button in its
+	// thread. The Message is the stop: its id is the sign's own.
+	StopSign ChangeKind = "stop_sign"
+)
+
+// Change is what has happened to a message, as Slack stamps it.
+type Change struct {
+	Kind ChangeKind
+	// TS is the change's own, which no message has.
+	TS TS
+	// Of an edit: whether its author made it, its text differs, an app made
+	// it, and its text before had no mention of the bot while this one has.
+	ByAuthor, Differs, ByApp, AddsMention bool
+	// On is the message that a reaction stands on; empty: Slack's own button.
+	On TS
 }
 
 // Attached is one piece of a message that its author did not type.

@@ -82,6 +82,12 @@ const (
 	NothingRunning Disposition = "nothing_running"
 	AsContext      Disposition = "context"
 	Refused        Disposition = "refused"
+	// What becomes of a change of a message, beside Stop and SteerOwn.
+	ReplaceText Disposition = "replace_text" // of a waiting message
+	Withdraw    Disposition = "withdraw"     // a waiting message is taken back
+	Enter       Disposition = "enter"        // it is put like a new message
+	Blank       Disposition = "blank"        // later prompts show it without its text
+	ClaimKey    Disposition = "claim_key"    // its message is still to come, and will change nothing
 	// Duplicate and Ignored are found by the append step itself, never
 	// decided: the message is known already, or nobody of ours.
 	Duplicate Disposition = "duplicate"

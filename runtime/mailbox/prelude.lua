@@ -130,7 +130,7 @@ local function claimed_before(c, nonce)
   local run = redis.call('HGET', conv_key(c), 'run')
   if not run then return false end
   local t = redis.call('HMGET', turn_key(run), 'state', 'token')
-  if t[1] ~= 'running' or string.sub(t[2], -#nonce) ~= nonce then return false end
+  if t[1] ~= 'running' or string.sub(t[2] or '', -#nonce) ~= nonce then return false end
   return claimed(c, run)
 end
 
@@ -214,7 +214,8 @@ local function claim_next(c, by, now, going)
   if ready then
     redis.call('LPOP', ready_key(c))
     redis.call('ZREM', WAITING, c .. '|' .. ready)
-    local actor = redis.call('HGET', turn_key(ready), 'actor')
+    local actor, version = unpack(redis.call('HMGET', turn_key(ready), 'actor', 'v'))
+    if version ~= '1' then error('a turn of another version') end
     redis.call('HDEL', conv_key(c), 'p:' .. actor)
     redis.call('HSET', turn_key(ready), 'attempts', 1)
     lease(c, ready, by, now)
@@ -299,18 +300,25 @@ local function take_steers(c, turn, actor, allowed)
   return from, redis.call('LLEN', log_key(turn)), unchecked
 end
 
--- Steers that the turn took and that no model answer follows: {ts, log index}.
-local function uncarried(turn)
+-- Steers that the turn took, by what follows them: 'u' no model answer, 'k' only
+-- answers that call tools. {ts, log index} each.
+local function taken_steers(turn, mark)
   local list, fields = {}, redis.call('HGETALL', turn_key(turn))
   for i = 1, #fields, 2 do
-    local ts = string.match(fields[i], '^u:(.+)$')
+    local ts = string.match(fields[i], '^' .. mark .. ':(.+)$')
     if ts then list[#list + 1] = {ts, fields[i + 1]} end
   end
   return list
 end
 
-local function carry(turn)
-  for _, u in ipairs(uncarried(turn)) do redis.call('HDEL', turn_key(turn), 'u:' .. u[1]) end
+-- A model answer follows what was taken. A posted one has answered it.
+local function carry(turn, posted)
+  for _, u in ipairs(taken_steers(turn, 'u')) do
+    redis.call('HDEL', turn_key(turn), 'u:' .. u[1])
+    redis.call('HSET', turn_key(turn), 'k:' .. u[1], u[2])
+  end
+  if not posted then return end
+  for _, k in ipairs(taken_steers(turn, 'k')) do redis.call('HDEL', turn_key(turn), 'k:' .. k[1]) end
 end
 
 -- Makes a message wait for a turn of its own author, at its place by ts.
@@ -323,13 +331,14 @@ local function follow_up(c, ts, author, now)
 end
 
 -- Ends a turn, whoever held it. What it did not read or carry goes on as its
--- author's follow-up, except what a stop covers: its author's older messages,
--- and the actor's own to this turn. Returns how many became follow-ups.
+-- author's follow-up, and so does what it did not answer and is newer than a
+-- stop. A stop covers its author's older messages, and the actor's own to this
+-- turn, however the turn came to end. Returns how many became follow-ups.
 local function finish(c, turn, outcome, now)
   local t = redis.call('HMGET', turn_key(turn), 'actor', 'stop_by', 'stop_ts', 'state')
   local followed = 0
   local function covered(ts, author)
-    return outcome == 'stopped' and t[3] and ts < t[3] and (author == t[1] or author == t[2])
+    return t[3] and ts < t[3] and (author == t[1] or author == t[2])
   end
   for _, member in ipairs(redis.call('ZRANGE', steer_key(turn), 0, -1)) do
     local ts, author = lane_split(member)
@@ -341,7 +350,11 @@ local function finish(c, turn, outcome, now)
     end
   end
   redis.call('DEL', steer_key(turn))
-  for _, u in ipairs(uncarried(turn)) do
+  local unanswered = taken_steers(turn, 'u')
+  for _, k in ipairs(t[3] and taken_steers(turn, 'k') or {}) do
+    if k[1] > t[3] then unanswered[#unanswered + 1] = k end
+  end
+  for _, u in ipairs(unanswered) do
     local m = msg_key(place_of(c), u[1])
     local author = redis.call('HGET', m, 'author')
     if author and outcome ~= 'done' and not covered(u[1], author) then
@@ -396,19 +409,27 @@ local function standing(c, ts)
   return 6, f
 end
 
+-- Takes an unread message (see standing) back from where it waits.
+local function leave_lane(c, ts, f)
+  local member = lane_member(ts, f.author)
+  if f.state == 'steer' then redis.call('ZREM', steer_key(f.turn), member) else wait_drop(c, member) end
+  withdrawn(c, ts)
+end
+
 -- Stops an open turn: who did it, and when, stands with it. A running one is
--- told; a parked one has no worker that could end it: it goes to the queue, and
--- whoever claims it closes it as stopped.
+-- told. One that is parked, or whose wait has ended, has no worker, and must not
+-- wait for another's turn to get one: it ends here, and any process posts so.
 local function stop_turn(c, turn, author, ts, by, now)
   local t = redis.call('HMGET', turn_key(turn), 'stop_by', 'stop_ts', 'state', 'owner')
   if not t[1] or t[1] == author and t[2] < ts then
     redis.call('HSET', turn_key(turn), 'stop_by', author, 'stop_ts', ts)
   end
-  if t[3] == 'parked' then
-    redis.call('HSET', turn_key(turn), 'state', 'queued', 'ended', 'stopped')
-    redis.call('RPUSH', ready_key(c), turn)
-    return claim_next(c, by, now)
-  end
   if t[3] == 'running' then signal(t[4], 'stop', turn) end
-  return false
+  if t[3] ~= 'parked' and t[3] ~= 'queued' then return false end
+  local channel, root = string.match(c, ':([^:]+):([^:]+)$')
+  local part = string.gsub(STOPPED_PART, '@(%a+)', {turn = turn, channel = channel, root = root})
+  redis.call('RPUSH', log_key(turn), 'entry\n' .. STOPPED_ENTRY)
+  queue_parts(c, {turn .. '/s\n' .. part}, nil, now)
+  finish(c, turn, 'stopped', now)
+  return claim_next(c, by, now)
 end

@@ -88,17 +88,18 @@ type scripts struct {
 
 func (s *scripts) all() []*script {
 	return []*script{&s.put, &s.renew, &s.commit, &s.close, &s.claim, &s.handover, &s.settle,
-		&s.park, &s.endWait, &s.sent, &s.sendClaim, &s.stamp, &s.closeGap, &s.mend, &s.aside, &s.abandon}
+		&s.park, &s.endWait, &s.sent, &s.sendClaim, &s.edit, &s.remove, &s.stamp, &s.closeGap, &s.mend, &s.aside, &s.abandon}
 }
 
 // newScripts builds the scripts. On a real server each begins with the #!lua
 // header, which makes touching another slot's key an error; the embedded store
-// does not know that header. How long things are kept is part of the scripts.
+// does not know that header. How long things are kept, and what they write by
+// themselves, is part of the scripts.
 func newScripts(header bool, opts Options) *scripts {
 	times := fmt.Sprintf("local RETENTION, UNTOUCHED, MESSAGE_LIFE = %d, %d, %d\n",
 		opts.Retention.Milliseconds(), opts.Untouched.Milliseconds(), messageKeyLife.Milliseconds())
 	make := func(name, source string) script {
-		full := "-- " + name + "\n" + times + prelude + source
+		full := "-- " + name + "\n" + times + stoppedLine + prelude + source
 		if header {
 			full = "#!lua\n" + full
 		}
