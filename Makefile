@@ -5,6 +5,8 @@
 SHUFFLE ?= on
 # How long each fuzz target is run.
 FUZZTIME ?= 10s
+# Which benchmarks make bench runs.
+BENCH ?= .
 # The clients that others wrote need node and npm, and have a target of their
 # own: make conformance.
 CONFORMANCE = reeve/slackapp/simulator/conformance
@@ -29,8 +31,10 @@ conformance: deps-node ## clients that others wrote, Go and Node, against the Sl
 fuzz: ## every fuzz target for FUZZTIME (10s) [10 s a target]
 	FUZZTIME=$(FUZZTIME) .ci/fuzz
 
-bench: deps ## benchmarks beside the naive bot [3 min]
-	go test -run='^$$' -bench=. -timeout=20m ./...
+# One run of everything, since figures of different runs do not compare. With
+# BENCH_PROFILE=folder each bot leaves its profiles there.
+bench: deps ## the table of speed, beside a naive bot [4 min]
+	go test -run='^$$' -bench=$(BENCH) -benchtime=1x -timeout=20m ./cmd/app/bench
 
 lint: ## gofmt, go vet, staticcheck [40 s]
 	@test -z "$$(gofmt -l .)" || { echo "run gofmt -w on:"; gofmt -l .; exit 1; }
