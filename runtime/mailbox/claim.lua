@@ -49,8 +49,8 @@ if not run then
   return {'nothing'}
 end
 local t = redis.call('HMGET', turn_key(run), 'until', 'token', 'actor', 'attempts', 'progress', 'handed',
-  'ran', 'claimed', 'commits', 'state')
-if t[10] ~= 'running' or not t[3] then return redis.error_reply('MEND ' .. c) end
+  'ran', 'claimed', 'commits', 'state', 'v')
+if t[10] ~= 'running' or t[11] ~= '1' or not t[3] then return redis.error_reply('MEND ' .. c) end
 local function answer(attempts, token)
   if attempts > tonumber(ARGV[8]) then return {'exhausted', run, t[3], token, t[9]} end
   return {'claimed', claimed(c, run)}

@@ -57,7 +57,10 @@ func (k keys) message(id chat.MessageID) string {
 
 func (k keys) alive() string            { return k.prefix + ":alive" }
 func (k keys) fact(a chat.Actor) string { return k.prefix + ":fact:" + a.Key() }
-func (k keys) once(name string) string  { return k.prefix + ":once:" + name }
+func (k keys) tokens(a chat.Actor, day string) string {
+	return k.prefix + ":tokens:" + a.Key() + ":" + day
+}
+func (k keys) once(name string) string { return k.prefix + ":once:" + name }
 
 // Channels of pub/sub: what a process is told of its turns, and that there is
 // work for whoever has room. Losing one costs time, never work.

@@ -87,19 +87,28 @@ func (b *Box) mend(ctx context.Context, c chat.Conversation, ts chat.TS, listed 
 				slog.Warn("record mended", "conversation", c.Key(), "what", str(f[1]))
 				continue
 			}
-			turn := chat.TurnID(str(f[1]))
-			actor, _ := chat.ParseActor(str(f[2]))
-			part, err := tell(turn, "m", actor, tellLost(turn))
+			part, err := tellOfLoss(str(f[1]), str(f[2]))
 			if err != nil {
 				return fmt.Errorf("mend %s: %w", c.Key(), err)
 			}
-			args = append(args, string(turn), part)
+			args = append(args, str(f[1]), part)
 		}
 		if len(args) == told {
 			return nil
 		}
 	}
 	return fmt.Errorf("mend %s: it does not come to an end", c.Key())
+}
+
+// tellOfLoss is what an actor is told of a turn, or of a part, that is lost.
+func tellOfLoss(what, actor string) (string, error) {
+	who, _ := chat.ParseActor(actor)
+	id, n, isPart := strings.Cut(what, "/")
+	turn := chat.TurnID(id)
+	if isPart {
+		return tell(turn, "l"+n, who, tellUnsent(turn))
+	}
+	return tell(turn, "m", who, tellLost(turn))
 }
 
 // Sweep mends the conversations in which something has stood for longer than

@@ -111,7 +111,7 @@ local function abandon(turn, actor, why)
   end
   local record = {}
   for _, f in ipairs(redis.call('HGETALL', turn_key(turn))) do record[#record + 1] = f end
-  set_aside(c, turn, 'turn:' .. turn, why, table.concat(record, '\n'), now)
+  if record[1] then set_aside(c, turn, 'turn:' .. turn, why, table.concat(record, '\n'), now) end
   local fields = redis.call('HKEYS', conv_key(c))
   redis.call('HSETNX', turn_key(turn), 'actor', actor)
   redis.call('HSETNX', turn_key(turn), 'conv', c)
@@ -138,6 +138,7 @@ if run then
     run = redis.call('HGET', conv_key(c), 'run')
   else
     redis.call('ZADD', RUNNING, 'NX', now, c .. '|' .. run)
+    redis.call('HSETNX', turn_key(run), 'token', '')
     if not redis.call('ZSCORE', INDEX, 't|' .. c .. '|' .. run) and not redis.call('ZSCORE', INDEX, 'q|' .. c) then
       redis.call('ZADD', INDEX, redis.call('HGET', turn_key(run), 'until'), 't|' .. c .. '|' .. run)
       done('the index lacked ' .. run)
@@ -225,9 +226,29 @@ end
 for line in string.gmatch(ARGV[4], '[^\n]+') do
   local list, what = string.match(line, '^(%a+)|(.*)$')
   if list == 'unsent' then
-    if not unsent[what] then redis.call('ZREM', UNSENT, c .. '|' .. what) end
+    -- A part that is neither posted nor there was lost with its outbox.
+    if not unsent[what] and redis.call('ZSCORE', UNSENT, c .. '|' .. what) then
+      local t = turn_key(string.match(what, '^[^/]*'))
+      local actor = redis.call('TYPE', t).ok == 'hash' and redis.call('HGET', t, 'actor') or ''
+      if not parts[what] then
+        out[#out + 1] = {'tell', what, is_actor(actor) and actor or ''}
+      else
+        redis.call('ZREM', UNSENT, c .. '|' .. what)
+        if parts[what] ~= '' then queue_parts(c, {parts[what]}, nil, now) end
+        done('part ' .. what .. ' was lost')
+      end
+    end
   elseif list == 'waiting' and string.find(what, ' ', 1, true) then
-    if not names[what] then redis.call('ZREM', WAITING, c .. '|' .. what) end
+    if not names[what] then
+      local m = msg_key(place_of(c), string.match(what, '^%S*'))
+      if typed(m, 'hash') and redis.call('HGET', m, 'state') == 'waiting' and redis.call('HGET', m, 'conv') == c then
+        redis.call('ZADD', wait_key(c), 0, what)
+        lane[#lane + 1] = what
+        done('the lane lacked ' .. what)
+      else
+        redis.call('ZREM', WAITING, c .. '|' .. what)
+      end
+    end
   elseif list then
     settle(what)
     local state = redis.pcall('HGET', turn_key(what), 'state')
