@@ -20,8 +20,11 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Bound is how long one page may be played; waits end with it.
-const Bound = 90 * time.Second
+// Bounds of one wait, and of all that is done with one page.
+const (
+	patience = 30 * time.Second
+	bound    = 2 * time.Minute
+)
 
 const install = "chromium is needed and was not found.\n" +
 	"Install it: apt-get install chromium (Debian, Ubuntu), brew install --cask chromium (macOS), or Google Chrome"
@@ -40,10 +43,14 @@ func chromium() (string, bool) {
 }
 
 // Main runs a package's tests, which share one browser, and ends the browser.
-func Main(m *testing.M) {
+// What else is to be done at the end comes after that.
+func Main(m *testing.M, after ...func()) {
 	code := m.Run()
 	if shared.stop != nil {
 		shared.stop()
+	}
+	for _, f := range after {
+		f()
 	}
 	os.Exit(code)
 }
@@ -65,7 +72,7 @@ func browser() (context.Context, error) {
 		}
 		flags := []chromedp.ExecAllocatorOption{
 			chromedp.ExecPath(path), chromedp.NoFirstRun, chromedp.NoDefaultBrowserCheck, chromedp.Headless,
-			chromedp.NoSandbox, chromedp.DisableGPU, chromedp.WSURLReadTimeout(Bound), chromedp.Flag("force-color-profile", "srgb"),
+			chromedp.NoSandbox, chromedp.DisableGPU, chromedp.WSURLReadTimeout(bound), chromedp.Flag("force-color-profile", "srgb"),
 			// A machine without a mouse is one with a mouse for the page.
 			chromedp.Flag("blink-settings", "primaryHoverType=2,availableHoverTypes=2,primaryPointerType=4,availablePointerTypes=4"),
 		}
@@ -92,6 +99,8 @@ func browser() (context.Context, error) {
 type Options struct {
 	Width, Height int64 // of the window; 1360 by 860
 	Dark          bool  // the person prefers dark colours
+	// Scale is how many dots of the screen a pixel has each way; 1.
+	Scale float64
 }
 
 // Page is one page in a tab of its own.
@@ -114,13 +123,16 @@ func Open(t testing.TB, url string, o Options) *Page {
 	if o.Width == 0 {
 		o.Width, o.Height = 1360, 860
 	}
+	if o.Scale == 0 {
+		o.Scale = 1
+	}
 	p := &Page{t: t}
 	tab, closeTab := chromedp.NewContext(parent, chromedp.WithListener(p.hear))
 	t.Cleanup(closeTab)
 	if err := chromedp.Do(tab); err != nil {
 		t.Fatalf("open a tab: %v", err)
 	}
-	bounded, cancel := context.WithTimeout(tab, Bound)
+	bounded, cancel := context.WithTimeout(tab, bound)
 	t.Cleanup(cancel)
 	p.ctx = bounded
 	scheme := "light"
@@ -133,7 +145,7 @@ func Open(t testing.TB, url string, o Options) *Page {
 	p.do(
 		command(emulation.SetEmulatedMedia, media),
 		command(cdplog.Enable, cdp.Empty{}),
-		chromedp.EmulateViewport(o.Width, o.Height),
+		chromedp.EmulateViewport(o.Width, o.Height, chromedp.EmulateScale(o.Scale)),
 		chromedp.Navigate(url),
 	)
 	return p
@@ -208,13 +220,15 @@ func Value[T any](p *Page, expression string) T {
 // whenever the document has changed. what names it where it never is.
 func (p *Page) Wait(what, condition string) {
 	p.t.Helper()
-	watched := fmt.Sprintf(`new Promise((resolve) => {
+	came := Value[bool](p, fmt.Sprintf(`new Promise((resolve) => {
 		const holds = () => { try { return !!(%s); } catch { return false; } };
 		if (holds()) return resolve(true);
-		const watch = new MutationObserver(() => { if (holds()) { watch.disconnect(); resolve(true); } });
+		const end = (came) => { watch.disconnect(); resolve(came); };
+		const watch = new MutationObserver(() => { if (holds()) end(true); });
 		watch.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
-	})`, condition)
-	if _, err := chromedp.Run(p.ctx, chromedp.Evaluate[bool](watched, chromedp.EvalAwaitPromise)); err != nil {
-		p.t.Fatalf("wait until %s: %v\n%s", what, err, strings.Join(p.Problems(), "\n"))
+		setTimeout(() => end(false), %d);
+	})`, condition, patience.Milliseconds()))
+	if !came {
+		p.t.Fatalf("it never came that %s\n%s\nthe page says:\n%s", what, strings.Join(p.Problems(), "\n"), Value[string](p, `document.body.innerText`))
 	}
 }

@@ -1,10 +1,16 @@
 package pagetest
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
+	"image/png"
 	"os"
+	"slices"
 
+	"github.com/chromedp/cdproto/accessibility"
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
@@ -108,7 +114,54 @@ func (p *Page) Screenshot(file string) {
 	if err != nil {
 		p.t.Fatalf("take a screenshot: %v", err)
 	}
-	if err := os.WriteFile(file, picture, 0o644); err != nil {
+	// The browser packs it fast, not small.
+	decoded, err := png.Decode(bytes.NewReader(picture))
+	if err != nil {
 		p.t.Fatal(err)
 	}
+	var small bytes.Buffer
+	if err := (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&small, decoded); err != nil {
+		p.t.Fatal(err)
+	}
+	if err := os.WriteFile(file, small.Bytes(), 0o644); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// Control is something that the browser tells a screen reader of.
+type Control struct{ Role, Name string }
+
+// roles are those of which Controls tells.
+var roles = []string{"button", "textbox", "radio", "checkbox", "link", "main", "navigation", "heading", "region", "form", "DisclosureTriangle"}
+
+// Controls are the page's controls and landmarks, with their names as the
+// browser finds them.
+func (p *Page) Controls() []Control {
+	p.t.Helper()
+	tree, err := chromedp.Run(p.ctx, func(ctx context.Context, target *chromedp.Target) (accessibility.GetFullAXTreeResult, error) {
+		return cdp.Call(ctx, target, accessibility.GetFullAXTree, accessibility.GetFullAXTreeParams{})
+	})
+	if err != nil {
+		p.t.Fatalf("read the accessibility tree: %v", err)
+	}
+	var controls []Control
+	for _, node := range tree.Nodes {
+		if node.Ignored || node.Role == nil {
+			continue
+		}
+		c := Control{Role: text(node.Role)}
+		if node.Name != nil {
+			c.Name = text(node.Name)
+		}
+		if slices.Contains(roles, c.Role) {
+			controls = append(controls, c)
+		}
+	}
+	return controls
+}
+
+func text(v *accessibility.Value) string {
+	var s string
+	_ = json.Unmarshal(v.Value, &s)
+	return s
 }

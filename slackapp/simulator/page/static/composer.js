@@ -57,20 +57,25 @@ export class Composer {
     return [mention && "@" + this.handle, force && "!!", typed].filter(Boolean).join(" ");
   }
 
+  // submit empties the box at once, so that one can go on writing; what could
+  // not be sent comes back.
   async submit(send) {
-    if (!this.box.value.trim() || this.busy) return;
-    this.busy = true;
+    const typed = this.box.value;
+    if (!typed.trim()) return;
+    const [text, force] = [this.text(), this.force.checked];
+    this.box.value = "";
+    this.force.checked = false;
     this.error.hidden = true;
+    this.fit();
     try {
-      await send(this.text());
-      this.box.value = "";
-      this.force.checked = false;
-      this.fit();
+      await send(text);
     } catch (err) {
       this.error.textContent = err.message;
       this.error.hidden = false;
+      this.box.value = [typed, this.box.value].filter(Boolean).join("\n");
+      this.force.checked = force;
+      this.fit();
     }
-    this.busy = false;
   }
 
   // fill prepares a message; sending it is left to the person.

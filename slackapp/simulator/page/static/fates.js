@@ -39,7 +39,8 @@ export class Fates {
       return;
     }
     const fate = {
-      word: line.disposition, channel, ts: line.ts, conversation: line.conversation,
+      // Of a message whose first delivery was not heard of, that decision holds.
+      word: line.disposition === "duplicate" ? line.first || "duplicate" : line.disposition, channel, ts: line.ts, conversation: line.conversation,
       author: userOf(line.author), turn: line.turn || null, forced: !!line.forced,
       runs: line.runs ? userOf(line.runs) : null, withdrawn: line.withdrawn ?? 0,
     };
