@@ -31,9 +31,17 @@ var (
 // disarm breaks every token in finished text. What may stay was held back
 // before and is put in afterwards.
 func disarm(s string) string {
-	s = broadcast.ReplaceAllString(s, "${1}"+joiner+"${2}")
-	s = userID.ReplaceAllString(s, "${1}"+joiner+"${2}")
-	s = tokenStart.ReplaceAllString(s, "${1}"+joiner+"${2}")
+	// Most text has nothing of the kind, and the patterns are slow.
+	if strings.Contains(s, "@") {
+		s = broadcast.ReplaceAllString(s, "${1}"+joiner+"${2}")
+		s = userID.ReplaceAllString(s, "${1}"+joiner+"${2}")
+	}
+	if strings.ContainsAny(s, "<&;") {
+		s = tokenStart.ReplaceAllString(s, "${1}"+joiner+"${2}")
+	}
+	if !strings.Contains(s, ":") {
+		return s
+	}
 	s = namedURL.ReplaceAllString(s, "${1}"+joiner+"${2}")
 	for range 2 { // a match takes the first character of the next
 		s = scriptURL.ReplaceAllString(s, "${1}:"+joiner+"${2}")
@@ -49,6 +57,9 @@ func disarm(s string) string {
 
 // disarmCode is disarm for code, which should otherwise be copied as it is.
 func disarmCode(s string) string {
+	if !strings.ContainsAny(s, "@<&;") {
+		return s
+	}
 	s = broadcast.ReplaceAllString(s, "${1}"+joiner+"${2}")
 	return codeToken.ReplaceAllString(s, "${1}"+joiner+"${2}")
 }

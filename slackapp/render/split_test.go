@@ -101,7 +101,7 @@ func TestSplitAnything(t *testing.T) {
 // TestSplitFitsABlock: what the real limits let through is shown as a block.
 func TestSplitFitsABlock(t *testing.T) {
 	for _, unit := range []string{"word ", "> https://example.com/?q=1\n", "\"q\"\n\n", "日本語。", "- a\n", "<@U0BOB> ", "`<!here>` ", "1. \\*x\n\n   y\n"} {
-		for i, piece := range Split(strings.Repeat(unit, 40_000/len(unit))) {
+		for i, piece := range Split(strings.Repeat(unit, 18_000/len(unit))) {
 			if post := Render(piece, Markdown, options); post.Markdown == "" || post.Text == "" {
 				t.Errorf("%q: piece %d is shown without a block", unit, i)
 			}
@@ -190,8 +190,8 @@ func TestSplitListGoesOn(t *testing.T) {
 
 func TestSplitGraphemes(t *testing.T) {
 	for _, unit := range []string{"👩‍👩‍👧‍👦", "e\u0301\u0323", "🇩🇪", "👍🏽", "한", "각"} {
-		doc := strings.Repeat(unit, 9000)
-		pieces := Split(doc)
+		doc := strings.Repeat(unit, 900)
+		pieces := split(doc, small)
 		if strings.Join(pieces, "") != doc {
 			t.Errorf("%q: the pieces are not the whole", unit)
 		}
@@ -210,9 +210,9 @@ func TestSplitPieces(t *testing.T) {
 		"> ", "1. ", "[", "![", "*a ", "**a", "_a*", "`a", "<", "&", "|a", "a\n|-", "[a](b", "<a:", "\\", "- > ", "[a]: b\n",
 		"[a][", "#", "@here", "https://a.b/", "<@U0BOB>", "|a|\n|-|\n", "\"",
 	} {
-		doc := strings.Repeat(unit, 24_000/len(unit))
-		if n := len(Split(doc)); n == 0 || n > 30 {
-			t.Errorf("%d pieces of 24,000 characters of %q", n, unit)
+		doc := strings.Repeat(unit, 3_000/len(unit))
+		if n := len(split(doc, small)); n == 0 || n > 100 {
+			t.Errorf("%d pieces of 3,000 characters of %q", n, unit)
 		}
 	}
 }
