@@ -18,7 +18,7 @@ type Outbox interface {
 	// Sent removes parts and renews the sender's lease. It answers what is
 	// left, oldest first, and releases the lease in the same step when nothing
 	// is. mailbox.ErrStale: the lease is another sender's.
-	Sent(ctx context.Context, lease mailbox.SendLease, ids ...string) (left []chat.Part, err error)
+	Sent(ctx context.Context, lease mailbox.SendLease, done ...mailbox.Posted) (left []chat.Part, err error)
 	// KeepSending renews the lease.
 	KeepSending(ctx context.Context, lease mailbox.SendLease) error
 }

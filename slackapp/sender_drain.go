@@ -19,9 +19,9 @@ type drain struct {
 	log   *slog.Logger
 
 	// Of the loop.
-	given   map[string]bool // ids that a lane has, or had
-	done    []string        // ids that are out, but not out of the outbox yet
-	out     chan string     // ids, from the lanes
+	given   map[string]bool     // ids that a lane has, or had
+	done    []mailbox.Posted    // out, but not out of the outbox yet
+	out     chan mailbox.Posted // from the lanes
 	lanes   sync.WaitGroup
 	over    context.Context // ends when the lanes must
 	endOver context.CancelFunc
@@ -36,7 +36,7 @@ func newDrain(s *Sender, lease mailbox.SendLease) *drain {
 	over, end := context.WithCancel(context.Background())
 	return &drain{
 		s: s, lease: lease, log: s.opts.Log.With("conversation", lease.Conversation.Key()),
-		given: map[string]bool{}, out: make(chan string), over: over, endOver: end,
+		given: map[string]bool{}, out: make(chan mailbox.Posted), over: over, endOver: end,
 		queues: map[chat.Destination][]chat.Part{}, trusted: lease.Start, renewed: make(chan struct{}),
 	}
 }
@@ -52,8 +52,8 @@ func (d *drain) run(parts []chat.Part) {
 	}
 	for {
 		select {
-		case id := <-d.out:
-			d.done = append(d.done, id)
+		case p := <-d.out:
+			d.done = append(d.done, p)
 			d.gather()
 		case <-renew.C:
 		case <-d.s.stop:
@@ -70,8 +70,8 @@ func (d *drain) run(parts []chat.Part) {
 func (d *drain) gather() {
 	for {
 		select {
-		case id := <-d.out:
-			d.done = append(d.done, id)
+		case p := <-d.out:
+			d.done = append(d.done, p)
 		default:
 			return
 		}
@@ -124,8 +124,8 @@ func (d *drain) finish() {
 	}()
 	for waiting := true; waiting; {
 		select {
-		case id := <-d.out:
-			d.done = append(d.done, id)
+		case p := <-d.out:
+			d.done = append(d.done, p)
 		case <-ended:
 			waiting = false
 		}
@@ -170,12 +170,13 @@ func (d *drain) lane(to chat.Destination, look bool) {
 		}
 		d.queues[to] = queue[1:]
 		d.mu.Unlock()
-		if err := d.deliver(queue[0], look); err != nil {
+		ts, err := d.deliver(queue[0], look)
+		if err != nil {
 			return // over, or stopped
 		}
 		look = false
 		select {
-		case d.out <- queue[0].ID:
+		case d.out <- mailbox.Posted{ID: queue[0].ID, TS: ts}:
 		case <-d.over.Done():
 			return
 		}

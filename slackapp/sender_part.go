@@ -26,11 +26,13 @@ type attempt struct {
 	open     bool
 	deadline time.Time
 	failures int // in a row
+	posted   chat.TS
 }
 
 // deliver posts a part, once. It returns when the part is posted or refused for
-// good; its only error is errOver.
-func (d *drain) deliver(part chat.Part, look bool) error {
+// good; its only error is errOver. posted is the message that it became in the
+// conversation's channel, where that is known.
+func (d *drain) deliver(part chat.Part, look bool) (posted chat.TS, err error) {
 	a := &attempt{part: part, thread: part.To.Thread, began: time.Now(), open: look}
 	if look {
 		a.began = written(part)
@@ -39,9 +41,9 @@ func (d *drain) deliver(part chat.Part, look bool) error {
 		err := d.try(a)
 		switch {
 		case err == nil:
-			return nil
+			return a.posted, nil
 		case errors.Is(err, errOver):
-			return err
+			return "", err
 		}
 		var f *failure
 		if !errors.As(err, &f) {
@@ -49,10 +51,10 @@ func (d *drain) deliver(part chat.Part, look bool) error {
 		}
 		wait := d.react(a, f)
 		if f.kind == failForGood {
-			return nil
+			return "", nil
 		}
 		if err := d.sleep(wait); err != nil {
-			return err
+			return "", err
 		}
 	}
 }
@@ -132,6 +134,9 @@ func (d *drain) try(a *attempt) error {
 	}
 	if a.thread != "" && answer.ThreadTimestamp == "" && answer.Timestamp != "" {
 		d.log.Info("slack posted a reply outside of its thread", "part", a.part.ID)
+	}
+	if a.channel == d.lease.Conversation.Channel {
+		a.posted = chat.TS(answer.Timestamp)
 	}
 	d.log.Debug("part posted", "part", a.part.ID, "turn", a.part.Turn)
 	return nil

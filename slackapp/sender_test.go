@@ -35,7 +35,7 @@ func newOutbox(parts ...chat.Part) *outbox {
 	return &outbox{parts: parts, released: make(chan struct{})}
 }
 
-func (o *outbox) Sent(_ context.Context, _ mailbox.SendLease, ids ...string) ([]chat.Part, error) {
+func (o *outbox) Sent(_ context.Context, _ mailbox.SendLease, done ...mailbox.Posted) ([]chat.Part, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.calls++
@@ -43,7 +43,7 @@ func (o *outbox) Sent(_ context.Context, _ mailbox.SendLease, ids ...string) ([]
 		o.fails--
 		return nil, o.err
 	}
-	o.parts = slices.DeleteFunc(o.parts, func(p chat.Part) bool { return slices.Contains(ids, p.ID) })
+	o.parts = slices.DeleteFunc(o.parts, func(p chat.Part) bool { return slices.ContainsFunc(done, func(d mailbox.Posted) bool { return d.ID == p.ID }) })
 	if len(o.parts) == 0 {
 		close(o.released)
 	}
@@ -126,8 +126,8 @@ func newBench(t *testing.T, change func(*slackapp.SenderOptions)) *bench {
 }
 
 // Sent and KeepSending hand on to the outbox of the day.
-func (b *bench) Sent(ctx context.Context, l mailbox.SendLease, ids ...string) ([]chat.Part, error) {
-	return b.box.Sent(ctx, l, ids...)
+func (b *bench) Sent(ctx context.Context, l mailbox.SendLease, done ...mailbox.Posted) ([]chat.Part, error) {
+	return b.box.Sent(ctx, l, done...)
 }
 
 func (b *bench) KeepSending(ctx context.Context, l mailbox.SendLease) error {

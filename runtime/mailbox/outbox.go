@@ -8,16 +8,24 @@ import (
 	"reeve/runtime/chat"
 )
 
+// Posted is a part that is out.
+type Posted struct {
+	ID string
+	// TS is the message that it became, in its conversation's channel; empty
+	// when it stands elsewhere, or nowhere.
+	TS chat.TS
+}
+
 // Sent removes posted parts from the conversation's outbox and keeps the
 // sender's lease, or releases it with the last part. It answers what is left,
 // oldest first, or ErrStale.
-func (b *Box) Sent(ctx context.Context, l SendLease, ids ...string) ([]chat.Part, error) {
+func (b *Box) Sent(ctx context.Context, l SendLease, done ...Posted) ([]chat.Part, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.opts.CallTimeout)
 	defer cancel()
 	c := l.Conversation
 	args := []any{b.keys.of(c), c.Key(), string(l.Token), b.opts.LeaseTTL.Milliseconds()}
-	for _, id := range ids {
-		args = append(args, id)
+	for _, p := range done {
+		args = append(args, p.ID, string(p.TS))
 	}
 	v, err := b.one(ctx, &b.scripts.sent, []string{b.keys.conv(c), b.keys.out(c), b.keys.index(c)}, args...)
 	if err != nil {

@@ -1,6 +1,8 @@
 -- sent: the sender removes what it has posted and keeps its lease, or releases
 -- it with the last part. KEYS: the conversation, the outbox, the index.
--- ARGV: 2 conversation, 3 sender's token, 4 ttl (ms), 5.. part ids
+-- ARGV: 2 conversation, 3 sender's token, 4 ttl (ms), 5.. part ids, each
+--   followed by the ts of the message that it became in the conversation's channel
+--   ('' for none): by that a reaction finds its turn
 -- Returns {} when the token is stale, else {1, parts left...}. The call that
 -- released the lease is answered alike when it is repeated.
 local c = ARGV[2]
@@ -10,7 +12,15 @@ if s[1] ~= ARGV[3] then
   return {}
 end
 local done = {}
-for i = 5, #ARGV do done[ARGV[i]] = true end
+for i = 5, #ARGV, 2 do
+  done[ARGV[i]] = true
+  local turn = string.match(ARGV[i], '^(.*)/')
+  if turn and ARGV[i + 1] ~= '' then
+    local m = msg_key(place_of(c), ARGV[i + 1])
+    redis.call('HSET', m, 'v', 1, 'state', 'posted', 'first', 'i', 'conv', c, 'turn', turn)
+    redis.call('PEXPIRE', m, MESSAGE_LIFE)
+  end
+end
 local left = {1}
 for _, part in ipairs(redis.call('LRANGE', out_key(c), 0, -1)) do
   local id = string.match(part, '^([^\n]*)\n')
