@@ -67,7 +67,7 @@ func (r *Runtime) closeAs(log *turnLog, own []chat.Entry, outcome mailbox.Outcom
 // closeStopped says that the turn was stopped, and by whom when it was not its
 // actor.
 func (r *Runtime) closeStopped(log *turnLog, own []chat.Entry) {
-	sentence := "Stopped."
+	sentence := mailbox.StoppedText
 	pulses, errs := r.opts.Box.Renew(context.Background(), []mailbox.Ref{log.h.ref})
 	if errs[0] != nil {
 		r.opts.Logger.Warn("turn lost", "turn", log.h.ref.Turn, "err", errs[0])

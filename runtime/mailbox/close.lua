@@ -38,7 +38,7 @@ local entries, parts = tonumber(ARGV[14]), {}
 for i = 15, 14 + entries do redis.call('RPUSH', log_key(turn), 'entry\n' .. ARGV[i]) end
 for i = 15 + entries, #ARGV do parts[#parts + 1] = ARGV[i] end
 local sender = queue_parts(c, parts, by, now)
-if outcome == 'done' then carry(turn) end
+if outcome == 'done' then carry(turn, true) end
 
 if outcome == 'done' and redis.call('ZCARD', steer_key(turn)) > 0 then
   local allowed = {}
@@ -46,7 +46,8 @@ if outcome == 'done' and redis.call('ZCARD', steer_key(turn)) > 0 then
   local from, to, unchecked = take_steers(c, turn, t[3], allowed)
   local names = table.concat(unchecked, ',')
   redis.call('HSET', turn_key(turn), 'commits', n, 'c_from', from, 'c_to', to, 'c_unchecked', names,
-    'c_sender', sender[1], 'c_look', sender[2], 'progress', 1)
+    'c_sender', sender[1], 'c_look', sender[2])
+  if entries > 0 or to > from then redis.call('HSET', turn_key(turn), 'progress', 1) end
   redis.call('HDEL', turn_key(turn), 'fresh')
   return open(from, to, names, sender[1], sender[2])
 end

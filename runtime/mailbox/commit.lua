@@ -26,6 +26,7 @@ if string.find(flags, 't', 1, true) and not t[3] then
   from, to, unchecked = take_steers(c, turn, t[1], allowed)
 end
 local names = table.concat(unchecked, ',')
-redis.call('HSET', turn_key(turn), 'commits', n, 'c_from', from, 'c_to', to, 'c_unchecked', names, 'progress', 1)
+redis.call('HSET', turn_key(turn), 'commits', n, 'c_from', from, 'c_to', to, 'c_unchecked', names)
+if #ARGV >= 8 or to > from then redis.call('HSET', turn_key(turn), 'progress', 1) end -- a look is none
 redis.call('HDEL', turn_key(turn), 'fresh')
 return answer(from, to, names)

@@ -53,7 +53,6 @@ func TestP4_ParkedDirectMessageIsJoinedByAStopOrAForcedOneOnly(t *testing.T) {
 		again.park(w.room())
 		r = w.says(chat.Stop, alice, "stop", stop, top(40))
 		w.belongs(r, 20)
-		w.runs(r.Claimed).close(mailbox.Stopped, "")
 		w.belongs(w.says(chat.NothingRunning, alice, "stop", stop, top(50)), 50)
 	})
 }

@@ -1,6 +1,11 @@
 package mailbox
 
-import "reeve/runtime/chat"
+import (
+	"encoding/json"
+	"fmt"
+
+	"reeve/runtime/chat"
+)
 
 // What people are told, by DM, of records that cannot be processed and of turns
 // that were ended or held for them: the part goes out in the step that does it.
@@ -36,3 +41,22 @@ func tellUntouched(turn chat.TurnID) string {
 	return "Your request (turn " + turn.Short() + ") was left lying for more than a day, so I did not go on with it by myself. " +
 		"If you still want it, write to me again where you asked; if not, write `stop` there."
 }
+
+// StoppedText says in the thread that a turn was stopped by its own actor.
+const StoppedText = "Stopped."
+
+// stoppedLine is the closing line of a turn that a stop ends without a worker,
+// as a part and as an entry of its log. The step puts in turn and place.
+var stoppedLine = func() string {
+	part, errPart := json.Marshal(chat.Part{
+		ID: "@turn/s", Turn: "@turn", To: chat.Destination{Channel: "@channel", Thread: "@root"}, Markdown: StoppedText,
+	})
+	entry, errEntry := json.Marshal(chat.Entry{
+		Role: chat.AssistantRole, Origin: chat.Answer, Text: StoppedText, Posted: true,
+		Provenance: &chat.Provenance{Authority: chat.Context},
+	})
+	if errPart != nil || errEntry != nil {
+		panic("encode the closing line of a stopped turn") // plain values, which always encode
+	}
+	return fmt.Sprintf("local STOPPED_PART, STOPPED_ENTRY = '%s', '%s'\n", part, entry)
+}()
