@@ -71,7 +71,7 @@ func TestTheFocusGoesInOrder(t *testing.T) {
 		order = append(order, at)
 	}
 	at := -1
-	for _, want := range []string{"skip", "UALICE", "CGENERAL", "DALICE", "start", "stop", "roots-scroll", "open", "say-root TEXTAREA", "stop", "replies-scroll", "edit", "say-thread TEXTAREA"} {
+	for _, want := range []string{"skip", "UALICE", "CGENERAL", "DALICE", "start", "stop", "roots-scroll", "open", "say-root TEXTAREA", "stop", "replies-scroll", "sign", "edit", "say-thread TEXTAREA"} {
 		found := -1
 		for i := at + 1; i < len(order); i++ {
 			if order[i] == want {

@@ -148,9 +148,32 @@ func TestOwnMessagesAreEditedAndDeleted(t *testing.T) {
 		t.Errorf("it is %q", m[0].Text)
 	}
 	p.As("Bob")
-	p.Wait("Bob may not", `!document.querySelector("#replies .acts")`)
+	p.Wait("Bob may not", `!document.querySelector('#replies [data-focus="edit"], #replies [data-focus="delete"]')`)
 	p.Reply("below")
 	p.As("Alice")
 	p.Click(`#replies [data-root] [data-focus="delete"]`)
 	p.Wait("it is gone", `document.querySelector("#replies [data-root] .gone")`)
+}
+
+func TestChangesOfAMessageLeaveItsFate(t *testing.T) {
+	p, b := open(t, pagetest.Options{})
+	p.Begin("first")
+	root := b.heard("first")
+	b.decides(root, root, "UALICE", "start", attrs{"turn": "t_1"})
+	b.runs("t_1", root, "UALICE", root)
+	b.decides(root, root, "UALICE", "steer", attrs{"turn": "t_1", "change": "edit"})
+	p.Wait("the edit is told", `document.querySelector("#replies [data-root] .why").textContent.endsWith("Its new text joined as a correction.")`)
+	p.WaitFate("first", "start")
+	p.As("Bob")
+	p.Reply("second")
+	second := b.heard("second")
+	b.decides(root, second, "UBOB", "wait", attrs{"runs": "T1:UALICE"})
+	b.decides(root, second, "UBOB", "replace_text", attrs{"change": "edit"})
+	p.Wait("the new text is told", `document.querySelector("#replies [data-who=Bob] .why").textContent.endsWith("Its new text counts.")`)
+	b.decides(root, second, "UBOB", "withdraw", attrs{"change": "edit"})
+	p.WaitPhase("second", "withdrawn")
+	p.Click(`#replies [data-root] [data-focus="sign"]`)
+	p.Wait("the sign stands there", `document.querySelector('#replies [data-root] [data-reaction="octagonal_sign"]') && document.querySelector('#replies [data-root] [data-focus="sign"]').ariaPressed === "true"`)
+	b.decides(root, "1.000001", "UBOB", "stop", attrs{"turn": "t_1", "runs": "T1:UALICE", "change": "stop_sign"})
+	p.WaitStatus("Bob stops it")
 }

@@ -34,6 +34,7 @@ export class Fates {
     const key = channel + ":" + line.ts;
     const known = this.messages.get(key);
     if (line.disposition === "ignored") return;
+    if (line.change === "edit" || line.change === "deletion") return this.changed(line, known);
     if (line.disposition === "duplicate" && known) {
       known.again = (known.again ?? 0) + 1;
       return;
@@ -53,6 +54,25 @@ export class Fates {
     const turn = this.turns.get(fate.turn);
     if (turn && fate.word === "stop") turn.stop ??= fate;
     if (turn && fate.word === "steer_context" && !turn.told.includes(fate.author)) turn.told.push(fate.author);
+  }
+
+  // changed is what an edit or a deletion did to a message that is known.
+  changed(line, known) {
+    const turn = this.turns.get(line.turn);
+    switch (line.disposition) {
+      case "stop":
+        if (turn) turn.stop ??= { author: userOf(line.author) || turn.actor, ts: line.ts };
+        break;
+      case "withdraw":
+        if (known) known.gone = true;
+        break;
+      case "replace_text":
+        if (known) known.note = "Its new text counts.";
+        break;
+      case "steer":
+        if (known) known.note = "Its new text joined as a correction.";
+        break;
+    }
   }
 
   runs(line, at) {

@@ -35,6 +35,7 @@ const ui = {
     ui.cancel();
   },
   remove: (m) => attempt(() => wire.remove(m.channel, m.ts)),
+  sign: (m, off) => attempt(() => wire.react(view.me, m.channel, m.ts, "octagonal_sign", off)),
   press: (m, action) => attempt(() => wire.click(view.me, m.channel, m.ts, action)),
 };
 
@@ -210,7 +211,7 @@ function drawThread() {
   threadBox.show({ store, me: view.me, place: c.id, hint: "reply in this thread" });
 }
 
-const mine = (m) => (m.user === view.me ? (view.editing === m.ts ? "edits" : "mine") : "");
+const mine = (m) => (m.user === view.me && view.editing === m.ts ? "edits" : view.me);
 
 function privateItems(channel, thread) {
   return store.notices(view.me, channel, thread).map((e) => ({ key: e.ts, sig: view.me, build: () => notice(store, ui, e) }));
@@ -218,7 +219,7 @@ function privateItems(channel, thread) {
 
 function fateSig(m) {
   const f = store.fates.of(m.channel, m.ts);
-  return f && [tell(store.fates, f, (id) => store.name(id)), f.again];
+  return f && [tell(store.fates, f, (id) => store.name(id)), f.again, f.note];
 }
 
 // stick keeps the end of a list in sight when it was.

@@ -18,7 +18,7 @@ export function hue(store, user) {
 }
 
 // message is the list item of one message. ui has me, editing, and the acts
-// edit(m), save(m, text), cancel(), remove(m), press(m, action), open(m).
+// edit(m), save(m, text), cancel(), remove(m), sign(m, off), press(m, action).
 export function message(store, ui, m, { root, summary } = {}) {
   const bot = m.user === store.bot.user_id;
   const name = (id) => store.name(id);
@@ -36,10 +36,13 @@ export function message(store, ui, m, { root, summary } = {}) {
       ui.editing === m.ts ? editor(ui, m) : h("div", { class: gone ? "text gone" : "text" }, content(m, name, (action) => ui.press(m, action))),
       (fate || m.reactions?.length > 0) && h("div", { class: "below" }, fate && fateLine(store, fate, told, name), reactions(store, m)),
       summary,
-      m.user === ui.me && !gone && ui.editing !== m.ts && h("p", { class: "acts" },
-        h("button", { type: "button", data: { focus: "edit" }, "aria-label": `Edit your message of ${clock(m.ts)}`, on: { click: () => ui.edit(m) } }, "Edit"),
-        h("button", { type: "button", data: { focus: "delete" }, "aria-label": `Delete your message of ${clock(m.ts)}`, on: { click: () => ui.remove(m) } }, "Delete"))));
+      !gone && ui.editing !== m.ts && h("p", { class: "acts" },
+        h("button", { type: "button", data: { focus: "sign" }, title: "Stop reaction", "aria-label": `React with a stop sign to ${who}’s message of ${clock(m.ts)}`, "aria-pressed": String(signed(ui, m)), on: { click: () => ui.sign(m, signed(ui, m)) } }, icon("stop")),
+        m.user === ui.me && h("button", { type: "button", data: { focus: "edit" }, "aria-label": `Edit your message of ${clock(m.ts)}`, on: { click: () => ui.edit(m) } }, "Edit"),
+        m.user === ui.me && h("button", { type: "button", data: { focus: "delete" }, "aria-label": `Delete your message of ${clock(m.ts)}`, on: { click: () => ui.remove(m) } }, "Delete"))));
 }
+
+const signed = (ui, m) => !!m.reactions?.some((r) => r.name === "octagonal_sign" && r.users.includes(ui.me));
 
 function reactions(store, m) {
   if (!m.reactions?.length) return null;
@@ -60,6 +63,7 @@ function fateLine(store, fate, told, name) {
     h("span", { class: "pill" }, icon(told.icon), told.word),
     h("span", { class: "why" }, told.text,
       elsewhere && " It belongs to an earlier message’s thread.",
+      fate.note && " " + fate.note,
       fate.again > 0 && ` Delivered ${fate.again + 1} times, counted once.`));
 }
 
@@ -75,7 +79,6 @@ function editor(ui, m) {
     }
   });
   return h("div", { class: "editor" }, box,
-    h("p", {}, "This version of the bot does not act on edits and deletions: a message counts as it was first read."),
     h("div", { class: "row" },
       h("button", { type: "button", class: "primary", on: { click: save } }, "Save"),
       h("button", { type: "button", on: { click: () => ui.cancel() } }, "Cancel")));

@@ -34,6 +34,7 @@ export const say = (user, channel, text, thread) =>
   call("POST", "/sim/say", { user, channel, text, typed: true, ...(thread && { thread_ts: thread }) });
 export const edit = (user, channel, ts, text) => call("POST", "/sim/edit", { user, channel, ts, text, typed: true });
 export const remove = (channel, ts) => call("POST", "/sim/delete", { channel, ts });
+export const react = (user, channel, ts, name, off) => call("POST", "/sim/react", { user, channel, ts, name, remove: off });
 export const click = (user, channel, ts, action_id) => call("POST", "/sim/click", { user, channel, ts, action_id });
 
 // pace is what the demo model's pace is, or null where it cannot be set.
