@@ -180,6 +180,7 @@ func (b *ReadBack) see(ctx context.Context, gap *mailbox.Gap) {
 		ctx, cancel := context.WithCancel(ctx)
 		r := &reading{ReadBack: b, gap: *gap, cancel: cancel}
 		b.reading = r
+		b.log.Info("reading back", "gap", gap.Number, "from", gap.From)
 		b.work.Go(func() {
 			defer cancel()
 			r.run(ctx)
