@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
@@ -16,8 +17,10 @@ import (
 // broken reports whether a step failed over what it found in the store, which
 // trying again does not change.
 func broken(err error) bool {
-	return redis.HasErrorPrefix(err, "WRONGTYPE") || redis.HasErrorPrefix(err, "MEND") ||
-		redis.HasErrorPrefix(err, "ERR") && !refused(err)
+	answer, ok := errors.AsType[redis.Error](err)
+	return ok && !refused(err) && slices.ContainsFunc([]string{"WRONGTYPE ", "MEND ", "ERR "}, func(prefix string) bool {
+		return strings.HasPrefix(answer.Error(), prefix)
+	})
 }
 
 // named is the conversation that a step named as the broken one.

@@ -46,13 +46,23 @@ local function lane_fine(key)
 end
 
 typed(DEAD, 'list')
-for _, key in ipairs({INDEX, WAITING, RUNNING, PARKED, UNSENT, ENDED, wait_key(c), closed_key(c)}) do typed(key, 'zset') end
+for _, key in ipairs({INDEX, WAITING, RUNNING, PARKED, UNSENT, ENDED, P .. 'touched', wait_key(c), closed_key(c)}) do typed(key, 'zset') end
 for _, key in ipairs({ready_key(c), thread_key(c), out_key(c)}) do typed(key, 'list') end
 typed(conv_key(c), 'hash')
 typed(dm_key(place_of(c)), 'string')
 if ARGV[3] ~= '' then
   typed(msg_key(place_of(c), ARGV[3]), 'hash')
   typed(msg_key(place_of(c), string.sub(c, #place_of(c) + 2)), 'hash')
+end
+
+for _, item in ipairs(redis.call('LRANGE', thread_key(c), 0, -1)) do
+  local ts = string.match(item, '^([^\n]*)\n')
+  if is_ts(ts) then
+    typed(msg_key(place_of(c), ts), 'hash')
+  else
+    set_aside(c, '', 'thread:' .. c, 'not a message', item, now)
+    redis.call('LREM', thread_key(c), 1, item)
+  end
 end
 
 -- Counters. A fence need not go on counting: its nonce tells tokens apart.

@@ -134,11 +134,14 @@ local function claimed_before(c, nonce)
   return claimed(c, run)
 end
 
+-- A body is read before a step writes anything: a record that cannot be read
+-- must not leave half a step.
+local function body_of(c, ts) return redis.call('HGET', msg_key(place_of(c), ts), 'body') or '' end
+
 -- Moves one message of a lane into a turn's log, once. The log says how it was
 -- taken, and which and whose it is; the body stays as Go wrote it.
-local function take(c, turn, ts, author, taken)
+local function take(c, turn, ts, author, taken, body)
   local m = msg_key(place_of(c), ts)
-  local body = redis.call('HGET', m, 'body') or ''
   local n = redis.call('RPUSH', log_key(turn), taken .. ' ' .. ts .. ' ' .. author .. '\n' .. body)
   redis.call('HSET', m, 'state', 'taken', 'turn', turn, 'as', taken, 'at', n - 1)
   redis.call('PEXPIRE', m, MESSAGE_LIFE)
@@ -165,7 +168,7 @@ local function take_thread(c, turn, before)
     if ts < before then
       local n = redis.call('RPUSH', log_key(turn), 'thread ' .. item)
       local m = msg_key(place_of(c), ts)
-      if redis.call('EXISTS', m) == 1 then redis.call('HSET', m, 'turn', turn, 'as', 'thread', 'at', n - 1) end
+      if redis.call('EXISTS', m) == 1 then redis.pcall('HSET', m, 'turn', turn, 'as', 'thread', 'at', n - 1) end
     else
       stay[#stay + 1] = item
     end
@@ -174,13 +177,13 @@ local function take_thread(c, turn, before)
   for _, item in ipairs(stay) do redis.call('RPUSH', thread_key(c), item) end
 end
 
--- A new turn of an author's batch ({ts, member} each), out of the lane already.
+-- A new turn of an author's batch ({ts, member, body} each), out of the lane already.
 local function begin(c, by, author, batch, now)
   redis.call('HSET', turn_key(by.turn), 'v', 1, 'conv', c, 'actor', author, 'first', batch[1][1],
     'attempts', 1, 'commits', 0, 'ran', 0, 'born', now, 'setup', by.setup, 'fresh', 1,
     'history', redis.call('HGET', conv_key(c), 'closings') or 0)
   take_thread(c, by.turn, batch[1][1])
-  for _, b in ipairs(batch) do take(c, by.turn, b[1], author, 'request') end
+  for _, b in ipairs(batch) do take(c, by.turn, b[1], author, 'request', b[3]) end
 end
 
 -- Starts or resumes the conversation's next turn for the claimer, if none runs:
@@ -226,7 +229,7 @@ local function claim_next(c, by, now, going)
     local ts, a = lane_split(member)
     if author and a ~= author then break end
     author = a
-    batch[#batch + 1] = {ts, member}
+    batch[#batch + 1] = {ts, member, body_of(c, ts)}
   end
   local parked = redis.call('HGET', conv_key(c), 'p:' .. author)
   local newest = redis.call('ZSCORE', WAITING, c .. '|' .. batch[#batch][2])
@@ -284,7 +287,7 @@ end
 -- author is not checked yet is left and named, unless he is in allowed; so are
 -- his later ones, which may not overtake it.
 local function take_steers(c, turn, actor, allowed)
-  local unchecked, left, from = {}, {}, redis.call('LLEN', log_key(turn))
+  local unchecked, left, taken, from = {}, {}, {}, redis.call('LLEN', log_key(turn))
   for _, member in ipairs(redis.call('ZRANGE', steer_key(turn), 0, -1)) do
     local ts, author = lane_split(member)
     local m = msg_key(place_of(c), ts)
@@ -292,10 +295,13 @@ local function take_steers(c, turn, actor, allowed)
       left[author] = true
       unchecked[#unchecked + 1] = member
     else
-      local at = take(c, turn, ts, author, author == actor and 'steer' or 'steer_context')
-      redis.call('ZREM', steer_key(turn), member)
-      redis.call('HSET', turn_key(turn), 'u:' .. ts, at)
+      taken[#taken + 1] = {member, ts, author, body_of(c, ts)}
     end
+  end
+  for _, s in ipairs(taken) do
+    local at = take(c, turn, s[2], s[3], s[3] == actor and 'steer' or 'steer_context', s[4])
+    redis.call('ZREM', steer_key(turn), s[1])
+    redis.call('HSET', turn_key(turn), 'u:' .. s[2], at)
   end
   return from, redis.call('LLEN', log_key(turn)), unchecked
 end

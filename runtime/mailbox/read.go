@@ -63,12 +63,15 @@ func (b *Box) historyPage(ctx context.Context, c chat.Conversation, upTo int64) 
 		}
 		return nil
 	})
-	if err != nil {
+	if err != nil && !broken(err) { // what cannot be read leaves a gap
 		return nil, fmt.Errorf("read the history of %s: %w", c.Key(), err)
 	}
 	turns := make([]ClosedTurn, len(ids))
 	for i, z := range ids {
 		head := heads[i].Val()
+		if len(head) < 2 {
+			head = []any{"", ""}
+		}
 		actor, _ := chat.ParseActor(str(head[0]))
 		items := make([]any, 0, len(logs[i].Val()))
 		for _, s := range logs[i].Val() {

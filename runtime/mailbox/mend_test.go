@@ -1,0 +1,312 @@
+package mailbox_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"reeve/runtime/chat"
+	"reeve/runtime/mailbox"
+	"reeve/runtime/mailbox/redistest"
+)
+
+var dave = chat.Person("T1", "UDAVE")
+
+// brief is a store whose leases end soon, so that what they hold comes up.
+var brief = mailbox.Options{LeaseTTL: 40 * time.Millisecond, LeaseMargin: 10 * time.Millisecond}
+
+// crowded is a conversation with one of everything: an ended turn whose part is
+// not posted, Carol's parked turn, Alice's lost one with a read and an unread
+// steer, Bob's waiting message, and what was said without addressing the bot.
+func crowded(t *testing.T, space *redistest.Space) *world {
+	w := newWorld(t, brief, space, false)
+	w.starts(dave, "ended").done("unsent")
+	w.starts(carol, "parked").park(w.room(), "calls")
+	turn := w.starts(alice, "running")
+	w.says(chat.SteerOwn, alice, "read")
+	turn.boundary("results")
+	w.says(chat.SteerOwn, alice, "unread")
+	w.says(chat.Wait, bob, "waiting")
+	w.says(chat.AsContext, dave, "passive", unaddressed)
+	return w
+}
+
+// settles plays a replica until nothing is due any more: it posts, and ends
+// every turn that it can claim. It answers what was posted to people's DMs.
+func (w *world) settles() (told []chat.Part) {
+	w.t.Helper()
+	ctx := context.Background()
+	var cursor int64
+	for range 200 {
+		var err error
+		if cursor, err = w.box.Sweep(ctx, cursor); err != nil {
+			w.t.Fatal(err)
+		}
+		due, err := w.box.Due(ctx)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		idle := cursor == 0
+		for _, d := range due {
+			idle = false
+			if d.In > 0 {
+				<-time.After(d.In)
+			}
+			if d.Kind == mailbox.DueSend {
+				lease, parts, ok, err := w.box.ClaimSending(ctx, d.Conversation)
+				if err != nil || !ok {
+					continue
+				}
+				var out []mailbox.Posted
+				for _, p := range parts {
+					out = append(out, mailbox.Posted{ID: p.ID})
+					if p.To.DM != "" {
+						told = append(told, p)
+					}
+				}
+				_, _ = w.box.Sent(ctx, lease, out...)
+				continue
+			}
+			r, err := w.box.Claim(ctx, d.Conversation, w.room(), 5)
+			if err != nil {
+				w.t.Logf("claim: %v", err)
+			}
+			for c := r.Claimed; c != nil; {
+				closing, err := w.box.Close(ctx, mailbox.Close{
+					Ref:    mailbox.Ref{Conversation: c.Conversation, Turn: c.Turn, Token: c.Token},
+					Number: c.Commits + 1, Outcome: mailbox.Done, Next: w.room(),
+				})
+				if err != nil {
+					w.t.Logf("close: %v", err)
+					break
+				}
+				if closing.Closed {
+					c = closing.Next
+				} else {
+					c.Commits++
+				}
+			}
+		}
+		if g, err := w.box.Gauges(ctx); err == nil && idle && g.Waiting.N+g.Running.N+g.Unsent.N == 0 {
+			return told
+		}
+	}
+	g, err := w.box.Gauges(ctx)
+	w.t.Fatalf("the conversation does not come to rest: %+v %v", g, err)
+	return nil
+}
+
+// goesOn wants a new message of somebody to be answered.
+func (w *world) goesOn() {
+	w.t.Helper()
+	m := w.message(dave, "new")
+	w.put(w.asPut(m, false))
+	w.settles()
+	for _, turn := range w.history() {
+		if turn[0] == "UDAVE done" && slices.Contains(turn, "request new") {
+			return
+		}
+	}
+	w.t.Errorf("the new message was not answered; ended turns: %v", w.history())
+}
+
+// damage spoils one key in one way.
+type damage struct {
+	name string
+	do   func(ctx context.Context, rdb redis.UniversalClient, key string) error
+}
+
+// damages are the ways in which a key can be spoiled: as a whole, and each of
+// its fields or members.
+func damages(t *testing.T, rdb redis.UniversalClient, key string) []damage {
+	ctx := t.Context()
+	list := []damage{
+		{"of another type", func(ctx context.Context, rdb redis.UniversalClient, key string) error {
+			rdb.Del(ctx, key)
+			if strings.Contains(key, ":dm:") {
+				return rdb.LPush(ctx, key, "x").Err()
+			}
+			return rdb.Set(ctx, key, "garbage", 0).Err()
+		}},
+		{"gone", func(ctx context.Context, rdb redis.UniversalClient, key string) error { return rdb.Del(ctx, key).Err() }},
+	}
+	switch rdb.Type(ctx, key).Val() {
+	case "hash":
+		for field := range rdb.HGetAll(ctx, key).Val() {
+			list = append(list, damage{"field " + field, func(ctx context.Context, rdb redis.UniversalClient, key string) error {
+				return rdb.HSet(ctx, key, field, "gar bage").Err()
+			}}, damage{"no field " + field, func(ctx context.Context, rdb redis.UniversalClient, key string) error {
+				return rdb.HDel(ctx, key, field).Err()
+			}})
+		}
+	case "zset":
+		list = append(list, damage{"member", func(ctx context.Context, rdb redis.UniversalClient, key string) error {
+			return rdb.ZAdd(ctx, key, redis.Z{Score: -1, Member: "garbage"}).Err()
+		}})
+	case "list":
+		list = append(list, damage{"item", func(ctx context.Context, rdb redis.UniversalClient, key string) error {
+			return rdb.LPush(ctx, key, "garbage").Err()
+		}})
+	}
+	return list
+}
+
+func TestP9_NoRecordHoldsAConversationUp(t *testing.T) {
+	t.Parallel()
+	// The keys of a crowded conversation, named alike in every world.
+	sample := redistest.Shared(t)
+	crowded(t, sample)
+	rdb := sample.Client()
+	keys, err := rdb.Keys(t.Context(), sample.Prefix()+":*").Result()
+	if err != nil || len(keys) < 15 {
+		t.Fatalf("%d keys: %v", len(keys), err)
+	}
+	slices.Sort(keys)
+	for _, key := range keys {
+		name := strings.TrimPrefix(key, sample.Prefix()+":")
+		for _, d := range damages(t, rdb, key) {
+			t.Run(name+"/"+d.name, func(t *testing.T) {
+				t.Parallel()
+				space := redistest.Shared(t)
+				w := crowded(t, space)
+				if err := d.do(t.Context(), space.Client(), space.Prefix()+":"+name); err != nil {
+					t.Fatal(err)
+				}
+				w.goesOn()
+				// Once more: what was mended stays so.
+				w.goesOn()
+			})
+		}
+	}
+}
+
+// What a record's loss costs somebody he is told, once.
+func TestP9_WhoLosesSomethingIsToldOnce(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		kind   string // of the key that is spoiled
+		field  string
+		value  string
+		actors []chat.UserID
+	}{
+		"a turn of a later version":    {"turn", "v", "2", []chat.UserID{"UALICE"}},
+		"a turn without a number":      {"turn", "commits", "many", []chat.UserID{"UALICE"}},
+		"a turn of another type":       {"turn", "", "", []chat.UserID{"UALICE"}},
+		"an outbox that is lost":       {"out", "", "", []chat.UserID{"UDAVE"}},
+		"a turn that nobody's name is": {"turn", "actor", "nobody", nil},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			space := redistest.Shared(t)
+			w := crowded(t, space)
+			rdb := space.Client()
+			key := w.key(rdb, space, c.kind, func(key string) bool {
+				return c.kind != "turn" || rdb.HGet(t.Context(), key, "state").Val() == "running"
+			})
+			if c.field == "" {
+				rdb.Set(t.Context(), key, "garbage", 0)
+			} else {
+				rdb.HSet(t.Context(), key, c.field, c.value)
+			}
+			var told []chat.UserID
+			for _, p := range w.settles() {
+				told = append(told, p.To.DM)
+			}
+			w.same("who was told", c.actors, told)
+			w.goesOn()
+			dead, err := w.box.Dead(t.Context())
+			if err != nil || len(dead) != 1 || dead[0].Why == "" || dead[0].Conversation != w.conv || !strings.HasPrefix(dead[0].Where, c.kind) {
+				t.Errorf("set aside: %+v %v", dead, err)
+			}
+		})
+	}
+}
+
+// key is the one key of a kind for which ok is true.
+func (w *world) key(rdb redis.UniversalClient, space *redistest.Space, kind string, ok func(string) bool) string {
+	w.t.Helper()
+	keys, err := rdb.Keys(w.t.Context(), space.Prefix()+":*:"+kind+":*").Result()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	keys = slices.DeleteFunc(keys, func(key string) bool { return !ok(key) })
+	if len(keys) != 1 {
+		w.t.Fatalf("%d keys of kind %s: %v", len(keys), kind, keys)
+	}
+	return keys[0]
+}
+
+// A part that cannot be posted is set aside; those around it go out.
+func TestP9_ABadPartHoldsNoOtherUp(t *testing.T) {
+	t.Parallel()
+	for name, bad := range map[string]string{
+		"no json":           "not json",
+		"a later version":   `{"v":2,"id":"%s","turn":"%s","to":{"channel":"C1"},"markdown":"x"}`,
+		"no destination":    `{"id":"%s","turn":"%s","markdown":"x"}`,
+		"another's id":      `{"id":"other","turn":"t","to":{"channel":"C1"},"markdown":"x"}`,
+		"fields of no kind": `{"id":"%s","turn":"%s","to":"C1"}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			space := redistest.Shared(t)
+			w := newWorld(t, brief, space, false)
+			turn := w.starts(alice, "one")
+			id := string(turn.Turn) + "/bad"
+			turn.done("good")
+			rdb := space.Client()
+			out := w.key(rdb, space, "out", func(string) bool { return true })
+			if strings.Contains(bad, "%s") {
+				bad = fmt.Sprintf(bad, id, turn.Turn)
+			}
+			rdb.LPush(t.Context(), out, id+"\n"+bad)
+			told := w.settles()
+			if len(told) != 1 || told[0].To.DM != "UALICE" {
+				t.Errorf("told: %+v", told)
+			}
+			dead, _ := w.box.Dead(t.Context())
+			if len(dead) != 1 || dead[0].Record != id+"\n"+bad || dead[0].Turn != turn.Turn {
+				t.Errorf("set aside: %+v", dead)
+			}
+		})
+	}
+}
+
+// Records of a release that knows more than this one: what it added is left
+// where it is.
+func TestP9_UnknownFieldsAreCarriedAlong(t *testing.T) {
+	t.Parallel()
+	space := redistest.Shared(t)
+	w := newWorld(t, mailbox.Options{}, space, false)
+	turn := w.starts(alice, "one")
+	w.says(chat.Wait, bob, "two")
+	rdb := space.Client()
+	kinds := []string{"turn", "conv", "msg"}
+	for _, kind := range kinds {
+		keys, _ := rdb.Keys(t.Context(), space.Prefix()+":*:"+kind+":*").Result()
+		for _, key := range keys {
+			rdb.HSet(t.Context(), key, "mood", "hopeful")
+		}
+	}
+	w.says(chat.SteerOwn, alice, "three")
+	turn.boundary("x")
+	next := w.runs(turn.done("a").Next)
+	next.done("b")
+	for _, kind := range kinds {
+		keys, _ := rdb.Keys(t.Context(), space.Prefix()+":*:"+kind+":*").Result()
+		carried := 0
+		for _, key := range keys {
+			if rdb.HGet(t.Context(), key, "mood").Val() == "hopeful" {
+				carried++
+			}
+		}
+		if carried == 0 {
+			t.Errorf("no record of kind %s has kept what a later release wrote", kind)
+		}
+	}
+}
