@@ -50,4 +50,19 @@
 // slack-go does not hand out why Slack closes a socket: a refresh, a warning
 // and too_many_websockets look alike here, and are told apart by how long the
 // socket stood.
+//
+// # Reading back
+//
+// ReadBack.Run gives a sign of life in the store while a socket stands. When
+// nobody did for a while, one replica reads from Slack what was said meanwhile:
+//
+//	Gaps.Stamp        finds the gap, and who reads it
+//	  reading.jobs    DMs with talk, channels, threads of ours, other DMs
+//	  reading.do      one of them: read, admitted, put in the order of time
+//	  Inbox.Deliver   the same step of the mailbox; what is known is known
+//	Gaps.CloseGap     when all was read
+//
+// Each method is called at a third of the rate that Slack allows. What Slack
+// refuses for good is left out; all else is asked for until it was given. A
+// reading that breaks off is begun again from its beginning, by whoever lives.
 package slackapp

@@ -135,12 +135,11 @@ func (r *reading) top(ctx context.Context, in place) (said []chat.Message, threa
 }
 
 // thread reads the replies below a message.
-func (r *reading) thread(ctx context.Context, in place, root chat.TS) (said []chat.Message, err error) {
-	c := chat.Conversation{Team: r.opts.Self.Team, Channel: in.id, Root: root}
+func (r *reading) thread(ctx context.Context, in place, c chat.Conversation) (said []chat.Message, err error) {
 	err = r.pages(ctx, callReplies, func(cursor string) ([]json.RawMessage, string, error) {
 		return r.opts.Reader.replies(ctx, c, string(r.oldest), "", cursor)
 	}, func(raw json.RawMessage) {
-		if m, ok := r.admitRead(raw, in); ok && m.ID.TS != root && m.ID.TS >= r.oldest {
+		if m, ok := r.admitRead(raw, in); ok && m.ID.TS != c.Root && m.ID.TS >= r.oldest {
 			said = append(said, m)
 		}
 	})

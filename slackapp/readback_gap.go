@@ -2,14 +2,10 @@ package slackapp
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
-	"reeve/runtime"
 	"reeve/runtime/chat"
 	"reeve/runtime/mailbox"
 )
@@ -32,22 +28,8 @@ type reading struct {
 	cancel context.CancelFunc
 
 	since, oldest  chat.TS // where messages, and edits, begin
+	read           map[chat.Conversation]bool
 	found, entered int
-}
-
-// place is a channel in which the bot is, as Slack names its kinds in events.
-type place struct {
-	id     chat.ChannelID
-	kind   string // channel, group, im or mpim
-	shared bool   // with another organisation
-}
-
-// job is what is read and delivered together, in the order of time.
-type job struct {
-	in place
-	// top: the channel's top level too, with the threads that began in the gap.
-	top     bool
-	threads []chat.TS
 }
 
 // run reads the gap back and closes it. What Slack or the store does not give
@@ -55,6 +37,7 @@ type job struct {
 func (r *reading) run(ctx context.Context) {
 	start := time.Now()
 	from := r.gap.From.Add(-overlap)
+	r.read = map[chat.Conversation]bool{}
 	r.since, r.oldest = slackTime(from), slackTime(from.Add(-editsBefore))
 	jobs, err := r.jobs(ctx)
 	for wait := time.Second; err == nil && len(jobs) > 0; wait = min(2*wait, time.Minute) {
@@ -95,64 +78,15 @@ func (r *reading) pass(ctx context.Context, jobs []job) (left []job, err error) 
 	return left, nil
 }
 
-// jobs are what is to be read, where somebody waits first: the DMs in which
-// there was talk, each with its threads; the channels; the threads of ours in
-// them, those of last first; and the other DMs.
-func (r *reading) jobs(ctx context.Context) ([]job, error) {
-	touched, err := again(ctx, func() ([]chat.Conversation, error) { return r.opts.Gaps.Touched(ctx, r.gap.From) })
-	if err != nil {
-		return nil, err
-	}
-	places, err := again(ctx, func() ([]place, error) { return r.places(ctx) })
-	if err != nil {
-		return nil, err
-	}
-	known := map[chat.ChannelID]place{}
-	for _, p := range places {
-		known[p.id] = p
-	}
-	var dms, threads []job
-	at := map[chat.ChannelID]int{} // of a DM's job
-	for _, c := range touched {
-		p, ok := known[c.Channel]
-		if !ok && strings.HasPrefix(string(c.Channel), "D") {
-			p, ok = place{id: c.Channel, kind: "im"}, true // closed, and there all the same
-		}
-		i, begun := at[c.Channel]
-		switch {
-		case !ok || c.Team != r.opts.Self.Team: // the bot has left it
-		case p.kind != "im":
-			threads = append(threads, job{in: p, threads: []chat.TS{c.Root}})
-		case begun:
-			dms[i].threads = append(dms[i].threads, c.Root)
-		default:
-			at[c.Channel] = len(dms)
-			dms = append(dms, job{in: p, top: true, threads: []chat.TS{c.Root}})
-		}
-	}
-	var channels, others []job
-	for _, p := range places {
-		_, begun := at[p.id]
-		switch {
-		case p.kind != "im":
-			channels = append(channels, job{in: p, top: true})
-		case !begun:
-			others = append(others, job{in: p, top: true})
-		}
-	}
-	return slices.DeleteFunc(slices.Concat(dms, channels, threads, others), r.barred), nil
-}
-
-// barred: the operator keeps the bot out of there.
-func (r *reading) barred(j job) bool {
-	a := r.opts.Admission
-	return j.in.shared && !a.AllowExternal ||
-		j.in.kind != "im" && len(a.Channels) > 0 && !a.Channels[j.in.id]
-}
-
 // do reads what one job names and delivers it in the order of time.
 func (r *reading) do(ctx context.Context, j job) error {
 	var said []chat.Message
+	thread := func(root chat.TS) chat.Conversation {
+		return chat.Conversation{Team: r.opts.Self.Team, Channel: j.in.id, Root: root}
+	}
+	if !j.top && r.read[thread(j.threads[0])] {
+		return nil // with its channel
+	}
 	if j.top {
 		top, threads, err := r.top(ctx, j.in)
 		if err != nil {
@@ -166,7 +100,7 @@ func (r *reading) do(ctx context.Context, j job) error {
 		}
 	}
 	for _, root := range j.threads {
-		replies, err := r.thread(ctx, j.in, root)
+		replies, err := r.thread(ctx, j.in, thread(root))
 		if err != nil && (len(j.threads) == 1 && !j.top || !refusedForGood(err)) {
 			return err
 		}
@@ -187,82 +121,8 @@ func (r *reading) do(ctx context.Context, j job) error {
 			return err
 		}
 	}
+	for _, root := range j.threads {
+		r.read[thread(root)] = true
+	}
 	return nil
-}
-
-// deliver puts messages like those that a socket brings.
-func (r *reading) deliver(ctx context.Context, batch []chat.Message) error {
-	var told []runtime.Outcome
-	left := batch
-	_, err := again(ctx, func() (none struct{}, err error) {
-		limited, cancel := context.WithTimeout(ctx, 10*time.Second)
-		defer cancel()
-		var failed []chat.Message
-		for i, o := range r.opts.Inbox.Deliver(limited, left) {
-			if o.Err != nil {
-				failed, err = append(failed, left[i]), o.Err
-			} else {
-				told = append(told, o)
-			}
-		}
-		left = failed
-		return none, err
-	})
-	r.found += len(told)
-	for _, o := range told {
-		if o.Disposition == chat.Duplicate && err == nil {
-			err = r.edited(ctx, o.Message)
-		}
-	}
-	told = slices.DeleteFunc(told, func(o runtime.Outcome) bool {
-		return o.Disposition == chat.Duplicate || o.Disposition == chat.Ignored
-	})
-	r.entered += len(told)
-	if len(told) > 0 && r.opts.Notices != nil {
-		r.opts.Notices.Told(ctx, told)
-	}
-	return err
-}
-
-// edited passes on an edit that was made in the gap.
-func (r *reading) edited(ctx context.Context, m chat.Message) error {
-	if m.Edited < r.since || r.opts.Edits == nil {
-		return nil
-	}
-	return r.opts.Edits.Edited(ctx, m)
-}
-
-// again repeats a call that may go well later, five times.
-func again[T any](ctx context.Context, call func() (T, error)) (got T, err error) {
-	for n, wait := 0, time.Second; ; n, wait = n+1, min(2*wait, 5*time.Second) {
-		if got, err = call(); err == nil || n == 4 || refusedForGood(err) {
-			return got, err
-		}
-		if paused := pause(ctx, wait); paused != nil {
-			return got, errors.Join(err, paused)
-		}
-	}
-}
-
-// slackTime is a time in the form of Slack's timestamps.
-func slackTime(t time.Time) chat.TS {
-	return chat.TS(strconv.FormatInt(t.Unix(), 10) + ".000000")
-}
-
-// admitRead admits a message that was read from a channel, by the rules for
-// those that come as events. The text of somebody else's edit is no edit.
-func (r *reading) admitRead(message json.RawMessage, in place) (m chat.Message, ok bool) {
-	if !r.opts.Self.whole() {
-		return chat.Message{}, false
-	}
-	ev := newRawEvent(parseFields(message))
-	ev.Channel, ev.ChannelType = string(in.id), in.kind
-	v := admitMessage(Raw{Team: r.opts.Self.Team, ExtShared: in.shared}, ev, r.opts.Self, r.opts.Admission)
-	if v.Kind != KindMessage {
-		return chat.Message{}, false
-	}
-	if ev.EditedUser != ev.User {
-		v.Message.Edited = ""
-	}
-	return v.Message, true
 }

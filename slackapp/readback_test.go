@@ -200,6 +200,9 @@ func TestP11_ReadBackInTheOrderOfTime(t *testing.T) {
 	a.says(time.Hour, simulator.Alice, simulator.General, "read before", below(thread))
 	a.touch(simulator.AliceDM, old)
 	a.touch(simulator.General, thread)
+	late := a.says(30*time.Minute, simulator.Carol, simulator.General, "<@UBOT> a thread of late", none)
+	a.touch(simulator.General, late)
+	a.says(20*time.Minute, simulator.Carol, simulator.General, "known too", below(late))
 
 	a.says(9*time.Minute, simulator.Alice, simulator.AliceDM, "d1", none)
 	a.says(9*time.Minute, simulator.Carol, simulator.General, "nothing to do with it", none)
@@ -232,6 +235,16 @@ func TestP11_ReadBackInTheOrderOfTime(t *testing.T) {
 	}
 	if m := in[4]; m.Standing != chat.ContextOnly || m.Author.IsPerson() || string(m.Conversation.Root) != thread {
 		t.Errorf("a bot's post is read as %+v", m)
+	}
+	// Each thread is read once, though one is touched and of its channel too.
+	read := map[string]int{}
+	for _, c := range a.slack.Calls("conversations.replies") {
+		read[c.Args["ts"]]++
+	}
+	for root, n := range read {
+		if n != 1 {
+			t.Errorf("the thread %s is read %d times", root, n)
+		}
 	}
 	if len(a.told) != 12 {
 		t.Errorf("people are told of %q", a.told)

@@ -20,6 +20,8 @@
 //	settle     an unread message leaves its lane: its author may not instruct
 //	sent       posted parts leave the outbox
 //	send_claim a replica takes over a lost sender's outbox
+//	stamp      a replica says that it can acknowledge, and learns of gaps
+//	close_gap  a gap was read back
 //
 // # Round trips
 //
@@ -35,6 +37,8 @@
 //	close      1
 //	renew      1 every 3 s, for all turns of a process
 //	sent       1 a part, after it was posted
+//	stamp      1 every 2 s, of each process that can acknowledge; all that an
+//	           idle one sends beside its look at the index
 //
 // # Keys
 //
@@ -46,7 +50,9 @@
 // (one turn's state, lease and cursor), log (its entries), steer (its unread
 // messages), msg (one message: where it is, and how its first delivery was
 // answered), dm (a DM's last conversation), and leases: the index of what will
-// be due and when, by the server's clock.
+// be due and when, by the server's clock; and touched: the threads to read back,
+// by when somebody last spoke in them. Outside of any shard: alive (the last sign
+// of life, and the gap that stands).
 //
 // # Leases
 //
@@ -58,4 +64,21 @@
 // margin from when it sent the renewal. Replicas look at the index when the
 // earliest lease in it ends; a lease made after that look ends one TTL after it
 // at the earliest, so nobody polls.
+//
+// # Gaps
+//
+// One key says when, by the server's clock, some process could last acknowledge:
+// a socket stood, and this very write was taken. Whoever writes it and finds
+// that it is old has found a gap, and writes down in the same step where it
+// begins: at what was last heard from Slack before. So a time in which no
+// process lived is a gap too.
+//
+//	       late sign                 a sign of anybody,
+//	none ─────────────> open        if its reader's lease is over
+//	 ▲                   │  ▲ └──────────> read by him, while he signs
+//	 │  read to the end  │  │ late sign               │
+//	 └───────────────────┴──┴── prolonged meanwhile <─┘
+//
+// There is one gap at a time. One that is prolonged while it is read stays open
+// from where it was prolonged: the reader has read what was before.
 package mailbox
