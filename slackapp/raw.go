@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"unicode/utf8"
 
 	"reeve/runtime/chat"
 )
@@ -154,11 +155,22 @@ func parseFields(b []byte) fields {
 
 // text is the field's string, "" when it is none.
 func (f fields) text(key string) string {
-	var s string
-	if b, ok := f[key]; !ok || json.Unmarshal(b, &s) != nil {
+	b, ok := f[key]
+	if !ok {
 		return ""
 	}
+	s, _ := stringOf(b)
 	return s
+}
+
+// stringOf decodes a JSON value that is a string. One without escapes, as
+// nearly all are, stands as it is between its quotes.
+func stringOf(b []byte) (s string, ok bool) {
+	if n := len(b); n >= 2 && b[0] == '"' && b[n-1] == '"' && bytes.IndexByte(b, '\\') < 0 && utf8.Valid(b) {
+		return string(b[1 : n-1]), true
+	}
+	err := json.Unmarshal(b, &s)
+	return s, err == nil
 }
 
 // number is the field's whole number, 0 when it is none.
@@ -186,8 +198,8 @@ func (f fields) stamp(key string) stamp {
 	case "", "null", "false", `""`:
 		return stamp{}
 	}
-	var s string
-	if json.Unmarshal(b, &s) != nil {
+	s, ok := stringOf(b)
+	if !ok {
 		s = string(b)
 	}
 	return stamp{set: true, value: s}
