@@ -27,11 +27,18 @@ func (r *Runtime) advance(c *mailbox.Claimed) *mailbox.Claimed {
 	ctx, h, done := r.hold(c)
 	defer done()
 	log := &turnLog{r: r, h: h, claimed: c, commits: c.Commits, length: len(c.Log)}
+	unread := log.setAside(ctx, 0, c.Log)
+	if unread == nil && !askedFor(c.Log) {
+		unread = errNothingLeft
+	}
 	own := entriesOfLog(c.Turn, 0, c.Log)
 	r.opts.Slack.Show(Change{State: ShownStarted, Turn: c.Turn, Conversation: c.Conversation, Messages: messagesOf(own), Actor: c.Actor})
 	r.opts.Logger.Info("turn runs", "turn", c.Turn, "conversation", c.Conversation.Key(), "actor", c.Actor.Key(), "attempt", c.Attempt,
 		"messages", stamps(messagesOf(own)))
-	err := r.work(ctx, c, own, log)
+	err := unread
+	if err == nil {
+		err = r.work(ctx, c, own, log)
+	}
 	r.end(ctx, log, own, err)
 	return log.next
 }
@@ -124,14 +131,14 @@ func (r *Runtime) turn(ctx context.Context, c *mailbox.Claimed, own []chat.Entry
 	if json.Unmarshal(c.Setup, &fixed) == nil {
 		t.Offered = fixed.Tools
 	}
-	history, missing, err := r.history(ctx, c)
+	past, err := r.history(ctx, c)
 	if err != nil {
 		return t, err
 	}
-	if missing {
+	if past.missing {
 		t.Note = "Older turns of this thread are not shown."
 	}
-	if first := firstMessage(own); c.Fresh && c.History == 0 && first != "" && first != c.Conversation.Root {
+	if first := firstMessage(own); c.Fresh && !past.worked && first != "" && first != c.Conversation.Root {
 		read, missing, err := r.readThread(ctx, c, first, log)
 		if err != nil {
 			return t, err
@@ -141,7 +148,7 @@ func (r *Runtime) turn(ctx context.Context, c *mailbox.Claimed, own []chat.Entry
 		}
 		own = append(read, own...)
 	}
-	t.Before = history
+	t.Before = past.entries
 	for _, e := range own {
 		switch e.Origin {
 		case chat.Thread:
@@ -181,15 +188,26 @@ func (r *Runtime) readThread(ctx context.Context, c *mailbox.Claimed, first chat
 	return entries, missing, log.Commit(ctx, entries...)
 }
 
+// past is what a turn is shown of the turns before it.
+type past struct {
+	entries []chat.Entry
+	missing bool // older ones are left out
+	// worked: one of them did more than find that its author may not instruct,
+	// so that the thread around it has been read.
+	worked bool
+}
+
 // history are the closed turns before the turn's first claim, in closing
 // order, as its actor may see them, the newest that fit the budget.
-func (r *Runtime) history(ctx context.Context, c *mailbox.Claimed) ([]chat.Entry, bool, error) {
+func (r *Runtime) history(ctx context.Context, c *mailbox.Claimed) (past, error) {
+	var p past
 	if c.History == 0 {
-		return nil, false, nil
+		return p, nil
 	}
 	var turns [][]chat.Entry
 	left := r.opts.HistoryTokens * 3
 	missing, err := r.opts.Box.History(ctx, c.Conversation, c.History, func(t mailbox.ClosedTurn) bool {
+		p.worked = p.worked || t.Outcome != mailbox.Withdrawn
 		entries := shown(t, c.Actor)
 		for _, e := range entries {
 			left -= size(e)
@@ -201,13 +219,13 @@ func (r *Runtime) history(ctx context.Context, c *mailbox.Claimed) ([]chat.Entry
 		return true
 	})
 	if err != nil {
-		return nil, false, err
+		return p, err
 	}
-	var all []chat.Entry
+	p.missing = missing
 	for i := len(turns) - 1; i >= 0; i-- {
-		all = append(all, turns[i]...)
+		p.entries = append(p.entries, turns[i]...)
 	}
-	return all, missing, nil
+	return p, nil
 }
 
 func firstMessage(own []chat.Entry) chat.TS {

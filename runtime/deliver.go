@@ -72,6 +72,7 @@ func (r *Runtime) accept(m chat.Message, result mailbox.PutResult, err error) Ou
 		Message: m, Disposition: result.Disposition, First: result.First, Turn: result.Turn,
 		Runs: result.Runs, Withdrawn: result.Withdrawn,
 	}
+	r.opts.Count(CountMessages, string(o.Disposition), 1)
 	level := slog.LevelInfo
 	if o.Disposition == chat.Ignored {
 		level = slog.LevelDebug

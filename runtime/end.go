@@ -30,6 +30,8 @@ func (r *Runtime) end(ctx context.Context, log *turnLog, own []chat.Entry, err e
 	case errors.Is(err, errLeaseLost):
 		r.opts.Logger.Warn("turn lost", "turn", log.h.ref.Turn, "err", err)
 		r.giveBack(log)
+	case errors.Is(err, errNothingLeft):
+		r.closeAs(log, own, mailbox.Withdrawn, "")
 	case errors.As(err, &notAllowed):
 		r.closeNotAllowed(log, own, notAllowed.why)
 	case errors.As(err, &failure):
@@ -119,6 +121,7 @@ func (r *Runtime) giveBack(log *turnLog) {
 
 // ended shows what became of the turn.
 func (r *Runtime) ended(log *turnLog, own []chat.Entry, outcome mailbox.Outcome) {
+	r.opts.Count(CountEnded, string(outcome), 1)
 	messages := append(messagesOf(own), log.steered...)
 	r.opts.Logger.Info("turn ended", "turn", log.h.ref.Turn, "conversation", log.h.ref.Conversation.Key(), "outcome", outcome,
 		"messages", stamps(messages))

@@ -41,7 +41,13 @@ type Options struct {
 	RenewEvery time.Duration
 	// ShutdownGrace is what a call in flight is given at the end; 10 s.
 	ShutdownGrace time.Duration
-	Logger        *slog.Logger
+	// SweepEvery is the pause between sweeps over what leases do not find; a
+	// minute.
+	SweepEvery time.Duration
+	// Count is told what happens, for metrics; may be nil. See the Count
+	// constants.
+	Count  func(name, label string, n int)
+	Logger *slog.Logger
 }
 
 func (o Options) filled() Options {
@@ -62,6 +68,12 @@ func (o Options) filled() Options {
 	}
 	if o.ShutdownGrace == 0 {
 		o.ShutdownGrace = 10 * time.Second
+	}
+	if o.SweepEvery == 0 {
+		o.SweepEvery = time.Minute
+	}
+	if o.Count == nil {
+		o.Count = func(string, string, int) {}
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)

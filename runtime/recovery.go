@@ -77,13 +77,23 @@ func (r *Runtime) takeOver(ctx context.Context, d mailbox.Due) (bool, error) {
 	if !r.reserve() {
 		return false, nil // a place that becomes free looks again
 	}
-	result, err := r.opts.Box.Claim(ctx, d.Conversation, r.next(true), r.opts.MaxAttempts)
+	next := r.next(true)
+	result, err := r.opts.Box.Claim(ctx, d.Conversation, next, r.opts.MaxAttempts)
 	if err == nil && result.Exhausted != nil {
 		result.Claimed, err = r.abandon(ctx, result.Exhausted)
 	}
+	if result.Untouched {
+		r.opts.Logger.Warn("nobody has touched this for long: it is parked", "conversation", d.Conversation.Key())
+		if result.Send != nil {
+			r.opts.Slack.Post(*result.Send, result.Parts)
+		}
+	}
 	if err != nil || result.Claimed == nil {
 		r.release()
-		return false, err
+		return result.Untouched, err
+	}
+	if result.Exhausted == nil && result.Claimed.Turn != next.Turn {
+		r.opts.Count(CountResumed, "", 1)
 	}
 	r.start(result.Claimed)
 	return true, nil
@@ -92,11 +102,14 @@ func (r *Runtime) takeOver(ctx context.Context, d mailbox.Due) (bool, error) {
 // abandon ends a turn that has lost all its workers. Its actor is told in the
 // same step; the next turn starts in it.
 func (r *Runtime) abandon(ctx context.Context, e *mailbox.Exhausted) (*mailbox.Claimed, error) {
-	parts := []chat.Part{{
-		ID: partID(e.Turn, 0, 0), Turn: e.Turn, To: chat.Destination{DM: e.Actor.User},
-		Markdown: "I had to give up on your request (turn " + e.Turn.Short() + "): every attempt at it broke off. " +
-			"Please ask again; if it happens again, tell whoever runs me the turn's name.",
-	}}
+	var parts []chat.Part
+	if e.Actor.IsPerson() {
+		parts = []chat.Part{{
+			ID: partID(e.Turn, 0, 0), Turn: e.Turn, To: chat.Destination{DM: e.Actor.User},
+			Markdown: "I had to give up on your request (turn " + e.Turn.Short() + "): every attempt at it broke off. " +
+				"Please ask again; if it happens again, tell whoever runs me the turn's name.",
+		}}
+	}
 	closing, err := r.opts.Box.Close(ctx, mailbox.Close{
 		Ref: e.Ref, Number: e.Commits + 1, Outcome: mailbox.Abandoned, Parts: parts, Next: r.next(true),
 	})
@@ -106,6 +119,7 @@ func (r *Runtime) abandon(ctx context.Context, e *mailbox.Exhausted) (*mailbox.C
 	if err != nil {
 		return nil, err
 	}
+	r.opts.Count(CountEnded, string(mailbox.Abandoned), 1)
 	r.opts.Logger.Error("turn abandoned", "turn", e.Turn, "conversation", e.Conversation.Key(), "actor", e.Actor.Key())
 	if closing.Send != nil {
 		r.opts.Slack.Post(*closing.Send, closing.Parts)

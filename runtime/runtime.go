@@ -65,6 +65,7 @@ func (r *Runtime) Run(ctx context.Context) error {
 	var helpers sync.WaitGroup
 	helpers.Go(func() { r.renew(background) })
 	helpers.Go(func() { r.recover(ctx) })
+	helpers.Go(func() { r.sweep(ctx) })
 	helpers.Go(func() { r.listen(background) })
 	helpers.Go(func() { r.watch(background) })
 	<-ctx.Done()

@@ -172,6 +172,9 @@ func (l *turnLog) lost(ctx context.Context, err error) error {
 
 // taken are the entries of steers that the last step put into the log.
 func (l *turnLog) taken(items []mailbox.Item) []chat.Entry {
+	if err := l.setAside(context.Background(), l.length, items); err != nil {
+		l.r.opts.Logger.Error("item not set aside", "turn", l.h.ref.Turn, "err", err)
+	}
 	entries := entriesOfLog(l.h.ref.Turn, l.length, items)
 	l.length += len(items)
 	l.mentions = append(l.mentions, participants(entries)...)
