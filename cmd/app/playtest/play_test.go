@@ -98,7 +98,7 @@ func TestBobWaitsAndForces(t *testing.T) {
 	}
 	p.WaitPhase("when is the all-hands?", "done")
 	second := p.WaitAnswer("when is the all-hands?")
-	if strings.Contains(second, "as information") || len(posts(p)) != 2 {
+	if strings.Contains(second, "added, as information") || len(posts(p)) != 2 {
 		t.Errorf("the bot said %q", posts(p))
 	}
 	unharmed(t, p)
@@ -150,7 +150,7 @@ var screenshot = flag.String("screenshot", "", "file into which TestScreenshot w
 // TestScreenshot plays the scene of the README, and takes its picture when it
 // is asked to.
 func TestScreenshot(t *testing.T) {
-	p := open(t, pagetest.Options{Width: 1280, Height: 800, Scale: 1.5})
+	p := open(t, pagetest.Options{Width: 1320, Height: 850, Scale: 1.2})
 	setPace(p, free)
 	p.Begin("what time is it?")
 	p.WaitPhase("what time is it?", "done")
@@ -169,5 +169,6 @@ func TestScreenshot(t *testing.T) {
 	if *screenshot != "" {
 		p.Screenshot(*screenshot)
 	}
+	setPace(p, free) // so that the end need not wait for the step
 	unharmed(t, p)
 }

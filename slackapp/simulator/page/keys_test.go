@@ -20,14 +20,16 @@ func TestTheKeyboardSuffices(t *testing.T) {
 	p, b := open(t, pagetest.Options{})
 	p.Press("n", alt)
 	p.Wait("the box of the channel has the focus", `document.activeElement === document.querySelector("#say-root textarea")`)
-	p.Press("hello" + kb.Enter)
+	p.Press("hello")
+	p.Enter()
 	root := b.heard("hello")
 	p.Wait("the box of the thread has the focus", `document.activeElement === document.querySelector("#say-thread textarea")`)
 	p.Press("2", alt)
 	p.Wait("one is Bob", `document.title.startsWith("Bob")`)
 	p.Press("first")
-	p.Press(kb.Enter, chromedp.KeyModifiers(chromedp.ModifierShift))
-	p.Press("2nd" + kb.Enter)
+	p.Enter(chromedp.ModifierShift)
+	p.Press("2nd")
+	p.Enter()
 	b.heard("2nd")
 	if m := b.slack.Messages(simulator.General, root); len(m) != 2 || m[1].User != "UBOB" || m[1].Text != "<@UBOT> first\n2nd" {
 		t.Errorf("the thread holds %+v", m)
@@ -38,7 +40,8 @@ func TestTheKeyboardSuffices(t *testing.T) {
 	p.Press(kb.Tab) // !!
 	p.Press(" ")
 	p.Press("t", alt)
-	p.Press("told you" + kb.Enter)
+	p.Press("told you")
+	p.Enter()
 	b.heard("told you")
 	if m := b.slack.Messages(simulator.General, root); m[2].Text != "!! told you" {
 		t.Errorf("it is %q", m[2].Text)
@@ -47,7 +50,7 @@ func TestTheKeyboardSuffices(t *testing.T) {
 	p.Wait("the thread is closed, and its button has the focus", `document.activeElement === document.querySelector("#roots .open")`)
 	p.Press("3")
 	p.Wait("one is Carol", `document.title.startsWith("Carol")`)
-	p.Press(kb.Enter)
+	p.Enter()
 	p.Wait("the thread is open again", `document.querySelector("#replies [data-root]")`)
 }
 

@@ -142,7 +142,8 @@ func TestOwnMessagesAreEditedAndDeleted(t *testing.T) {
 	root := b.heard("tipo")
 	p.Click(`#replies [data-focus="edit"]`)
 	p.Wait("the text stands in the box", `document.activeElement.value === "@reeve tipo & more"`)
-	p.Press(" typo\r")
+	p.Press(" typo")
+	p.Enter()
 	p.Wait("it is changed", `document.querySelector("#replies .edited") && document.querySelector("#replies .text").textContent === "@reeve tipo & more typo"`)
 	if m := b.slack.Messages(simulator.General, root); m[0].Text != "<@UBOT> tipo &amp; more typo" {
 		t.Errorf("it is %q", m[0].Text)

@@ -11,8 +11,8 @@ import (
 
 	"github.com/chromedp/cdproto/accessibility"
 	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
-	"github.com/chromedp/chromedp/kb"
 )
 
 // quoted is text as an expression.
@@ -37,14 +37,16 @@ func (p *Page) As(name string) {
 // Begin writes a message that begins a thread, and waits until that is open.
 func (p *Page) Begin(text string) {
 	p.t.Helper()
-	p.do(chromedp.SendKeys(chromedp.CSS("#say-root textarea"), text+kb.Enter))
+	p.do(chromedp.SendKeys(chromedp.CSS("#say-root textarea"), text))
+	p.Enter()
 	p.Wait("the thread of "+text+" is open", fmt.Sprintf(`document.querySelector("#replies [data-root]").textContent.includes(%s)`, quoted(text)))
 }
 
 // Reply writes into the open thread, and waits until it stands there.
 func (p *Page) Reply(text string) {
 	p.t.Helper()
-	p.do(chromedp.SendKeys(chromedp.CSS("#say-thread textarea"), text+kb.Enter))
+	p.do(chromedp.SendKeys(chromedp.CSS("#say-thread textarea"), text))
+	p.Enter()
 	p.Wait(text+" stands in the thread", saying(text))
 }
 
@@ -99,6 +101,22 @@ func (p *Page) Click(selector string) {
 func (p *Page) Press(keys string, modifiers ...chromedp.KeyOption) {
 	p.t.Helper()
 	p.do(chromedp.KeyEvent(keys, modifiers...))
+}
+
+// Enter presses the Enter key, as a keyboard does: what takes its press keeps
+// it from beginning a line.
+func (p *Page) Enter(modifiers ...chromedp.Modifier) {
+	p.t.Helper()
+	press := input.DispatchKeyEventParams{
+		Type: input.DispatchKeyEventTypeKeyDown, Key: "Enter", Code: "Enter", Text: "\r", UnmodifiedText: "\r",
+		WindowsVirtualKeyCode: 13, NativeVirtualKeyCode: 13,
+	}
+	for _, m := range modifiers {
+		press.Modifiers |= int64(m)
+	}
+	release := press
+	release.Type, release.Text, release.UnmodifiedText = input.DispatchKeyEventTypeKeyUp, "", ""
+	p.do(command(input.DispatchKeyEvent, press), command(input.DispatchKeyEvent, release))
 }
 
 // Text is what stands in the first element of a selector.
