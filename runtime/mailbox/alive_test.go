@@ -179,3 +179,14 @@ func TestP11_WhereToReadIsKnown(t *testing.T) {
 		}
 	})
 }
+
+// The figure of doc.go, "Round trips".
+func TestP11_ASignIsOneRoundTrip(t *testing.T) {
+	w := onServer(t, mailbox.Options{})
+	w.sign(w.box, mailbox.Sign{GapAfter: never, Lease: never}) // the server learns the scripts
+	before := w.box.Trips()
+	w.sign(w.box, mailbox.Sign{GapAfter: never, Lease: never})
+	if n := w.box.Trips() - before; n != 1 {
+		t.Errorf("a sign is %d round trips", n)
+	}
+}

@@ -73,11 +73,11 @@
 // begins: at what was last heard from Slack before. So a time in which no
 // process lived is a gap too.
 //
-//	       late sign                 a sign of anybody,
-//	none ─────────────> open        if its reader's lease is over
-//	 ▲                   │  ▲ └──────────> read by him, while he signs
-//	 │  read to the end  │  │ late sign               │
-//	 └───────────────────┴──┴── prolonged meanwhile <─┘
+//	none   a late sign          open, from what was last heard
+//	open   a sign of anybody    read by him, for as long as he signs
+//	read   his signs end        open, and read from its beginning by the next
+//	read   a late sign          read, and prolonged
+//	read   read to the end      none; prolonged: open, from where it was
 //
 // There is one gap at a time. One that is prolonged while it is read stays open
 // from where it was prolonged: the reader has read what was before.
