@@ -114,6 +114,8 @@ const (
 	StepsSpent  FailureKind = "steps_spent"
 	TimeSpent   FailureKind = "time_spent"
 	TokensSpent FailureKind = "tokens_spent"
+	// DaySpent: the actor's turns have used up what they may in a day.
+	DaySpent FailureKind = "day_spent"
 	// TooLong: the request does not fit the model's context.
 	TooLong FailureKind = "too_long"
 	// Internal: a fault of ours.

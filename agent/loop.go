@@ -25,6 +25,13 @@ type Options struct {
 	MaxTurnTokens int
 	// ContextTokens is how much one request may hold: DefaultContextTokens.
 	ContextTokens int
+	// DailyTokens is how many tokens the turns of one person may use in a day
+	// by Meter's count; 0: no limit.
+	DailyTokens int
+	Meter       Meter // needed for a limit
+	// Count is told what happens, for metrics; may be nil. See the Count
+	// constants.
+	Count func(name, label string, n int)
 	// Now is the clock that stamps entries; time.Now when nil.
 	Now    func() time.Time
 	Logger *slog.Logger
@@ -46,6 +53,9 @@ func NewLoop(o Options) *Loop {
 	}
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.Count == nil {
+		o.Count = func(string, string, int) {}
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -142,7 +152,7 @@ func (r *run) budget(ctx context.Context) error {
 	case r.turn.Tokens >= r.options.MaxTurnTokens:
 		return &Failure{TokensSpent, fmt.Errorf("%d tokens used", r.turn.Tokens)}
 	}
-	return nil
+	return r.daily(ctx)
 }
 
 // ask makes one model call.
@@ -154,6 +164,7 @@ func (r *run) ask(ctx context.Context) (Reply, error) {
 	start := time.Now()
 	reply, err := r.options.Model.Complete(ctx, req)
 	r.turn.Steps++
+	r.options.Count(CountModelCalls, callOutcome(reply, err, ctx.Err()), 1)
 	if err != nil {
 		var failure *Failure
 		if errors.As(err, &failure) || ctx.Err() != nil {
@@ -168,6 +179,7 @@ func (r *run) ask(ctx context.Context) (Reply, error) {
 		reply.Tokens = Estimate(req) + Estimate(Request{Messages: []Message{{Content: reply.Text, Calls: reply.Calls}}})
 	}
 	r.turn.Tokens += reply.Tokens
+	r.spend(ctx, reply.Tokens)
 	r.options.Logger.Debug("model answered", "turn", r.turn.ID, "step", r.turn.Steps, "tokens", reply.Tokens,
 		"calls", len(reply.Calls), "took", time.Since(start))
 	return reply, nil

@@ -15,6 +15,7 @@ var sentences = map[FailureKind]string{
 	StepsSpent:       "I stopped before I was done, because this turn has used up the number of steps that it may take; please ask for a smaller piece of it (turn %s).",
 	TimeSpent:        "I stopped before I was done, because this turn has used up its time; please ask again, perhaps for a smaller piece of it (turn %s).",
 	TokensSpent:      "I stopped before I was done, because this turn has used up the amount of text that it may process; please ask for a smaller piece of it (turn %s).",
+	DaySpent:         "I stopped, because your requests have used up the amount of text that I may process for one person in a day; please ask again tomorrow, by the clock of UTC (turn %s).",
 	TooLong:          "I could not answer: what belongs to this request is too long for the language model; please ask in a new thread, or with less text (turn %s).",
 	Internal:         "I could not answer because of a fault of my own; please ask again, and if that does not help, ask whoever runs me to look at turn %s.",
 }
