@@ -5,6 +5,7 @@
 package chat
 
 import (
+	"fmt"
 	"strings"
 	"time"
 )
@@ -199,6 +200,11 @@ type File struct {
 	Name string `json:"name,omitempty"`
 	Mime string `json:"mime,omitempty"`
 	Size int64  `json:"size,omitempty"` // bytes
+}
+
+// TSOf writes a time in the form of a Slack timestamp.
+func TSOf(t time.Time) TS {
+	return TS(fmt.Sprintf("%d.%06d", t.Unix(), t.Nanosecond()/1000))
 }
 
 // Time is when a Slack timestamp says that its message was sent.

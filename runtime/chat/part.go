@@ -20,6 +20,11 @@ type Part struct {
 	Markdown string `json:"markdown"`
 	// Mentions are the people whose mention in Markdown may ping.
 	Mentions []UserID `json:"mentions,omitempty"`
-	// Visibility of the conversation when the part was written.
+	// Visibility is who could read the conversation when Slack said so with the
+	// message Seen. Without Seen that is too long ago to count.
 	Visibility Visibility `json:"visibility,omitempty"`
+	Seen       TS         `json:"seen,omitempty"`
+	// Written is when the part was put into the outbox, in the form of a Slack
+	// timestamp; empty when that is not known.
+	Written TS `json:"written,omitempty"`
 }

@@ -3,38 +3,84 @@ package mailbox
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 
 	"reeve/runtime/chat"
 )
 
-// Posted is a part that is out.
+// Posted is a part with which the sender has done.
 type Posted struct {
 	ID string
 	// TS is the message that it became, in its conversation's channel; empty
 	// when it stands elsewhere, or nowhere.
 	TS chat.TS
+	// Unsent is set when it was not posted, and will not be.
+	Unsent *Unsent
 }
 
-// Sent removes posted parts from the conversation's outbox and keeps the
-// sender's lease, or releases it with the last part. It answers what is left,
-// oldest first, or ErrStale.
+// Unsent is what becomes of a part that is not posted. It is set aside, and the
+// actor of its turn is told by DM, once a turn.
+type Unsent struct {
+	Why string // for an operator
+	// Tell is what the actor is told, as Markdown; empty: nothing.
+	Tell string
+	// Moved: Tell has all that the part says, so that nothing is set aside. An
+	// actor who has no DM cannot be given it: then the part is.
+	Moved bool
+}
+
+// Sent removes parts from the conversation's outbox and keeps the sender's
+// lease, or releases it with the last part. It answers what is left, oldest
+// first, or ErrStale.
 func (b *Box) Sent(ctx context.Context, l SendLease, done ...Posted) ([]chat.Part, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.opts.CallTimeout)
 	defer cancel()
 	c := l.Conversation
 	args := []any{b.keys.of(c), c.Key(), string(l.Token), b.opts.LeaseTTL.Milliseconds()}
 	for _, p := range done {
-		args = append(args, p.ID, string(p.TS))
+		why, instead, err := b.instead(ctx, c, p)
+		if err != nil {
+			return nil, fmt.Errorf("set aside part %s: %w", p.ID, err)
+		}
+		args = append(args, p.ID, string(p.TS), why, instead)
 	}
 	v, err := b.one(ctx, &b.scripts.sent, []string{b.keys.conv(c), b.keys.out(c), b.keys.index(c)}, args...)
 	if err != nil {
 		return nil, fmt.Errorf("mark parts of %s as sent: %w", c.Key(), err)
 	}
-	if len(v) == 0 {
+	if len(v) < 2 {
 		return nil, fmt.Errorf("mark parts of %s as sent: %w", c.Key(), b.stale("sent"))
 	}
-	return b.parts(ctx, c, v[1:]), nil
+	if n := num(v[1]); n > 0 {
+		b.opts.Count(CountAside, "out", int(n))
+	}
+	return b.parts(ctx, c, v[2:]), nil
+}
+
+// instead is why a part is set aside, if it is, and the part that goes to its
+// turn's actor in its place, if one does.
+func (b *Box) instead(ctx context.Context, c chat.Conversation, p Posted) (why, item string, err error) {
+	if p.Unsent == nil {
+		return "", "", nil
+	}
+	why = p.Unsent.Why
+	if p.Unsent.Tell == "" {
+		return why, "", nil
+	}
+	turn, number, _ := strings.Cut(p.ID, "/")
+	key, err := b.rdb.HGet(ctx, b.keys.turn(c, chat.TurnID(turn)), "actor").Result()
+	if err != nil && !isNil(err) && !redis.HasErrorPrefix(err, "WRONGTYPE") {
+		return "", "", fmt.Errorf("read the actor of %s: %w", turn, err)
+	}
+	who, _ := chat.ParseActor(key)
+	item, err = tell(chat.TurnID(turn), number+".dm", who, p.Unsent.Tell)
+	if item != "" && p.Unsent.Moved {
+		why = ""
+	}
+	return why, item, err
 }
 
 // KeepSending renews the sender's lease.

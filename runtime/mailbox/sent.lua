@@ -1,19 +1,23 @@
--- sent: the sender removes what it has posted and keeps its lease, or releases
--- it with the last part. KEYS: the conversation, the outbox, the index.
--- ARGV: 2 conversation, 3 sender's token, 4 ttl (ms), 5.. part ids, each
---   followed by the ts of the message that it became in the conversation's channel
---   ('' for none): by that a reaction finds its turn
--- Returns {} when the token is stale, else {1, parts left...}. The call that
--- released the lease is answered alike when it is repeated.
+-- sent: the sender removes what it has done with and keeps its lease, or
+-- releases it with the last part. What is not posted is set aside, and what tells
+-- of it stands in the outbox in the same step.
+-- KEYS: the conversation, the outbox, the index.
+-- ARGV: 2 conversation, 3 sender's token, 4 ttl (ms), 5.. four for each part: its
+--   id; the ts of the message that it became in the conversation's channel ('' for
+--   none): by that a reaction finds its turn; why it is set aside ('' when it is
+--   not); the part that comes in its place ('' for none). Of those that tell of what
+--   was set aside a turn has one.
+-- Returns {} when the token is stale, else {1, how many were set aside, parts
+--   left...}. The call that released the lease is answered alike when it is repeated.
 local c = ARGV[2]
 local s = redis.call('HMGET', conv_key(c), 's_tok', 's_done')
 if s[1] ~= ARGV[3] then
-  if s[2] == ARGV[3] then return {1} end
+  if s[2] == ARGV[3] then return {1, 0} end
   return {}
 end
-local done = {}
-for i = 5, #ARGV, 2 do
-  done[ARGV[i]] = true
+local now, done = now_ms(), {}
+for i = 5, #ARGV, 4 do
+  done[ARGV[i]] = i
   local turn = string.match(ARGV[i], '^(.*)/')
   if turn and ARGV[i + 1] ~= '' then
     local m = msg_key(place_of(c), ARGV[i + 1])
@@ -21,24 +25,38 @@ for i = 5, #ARGV, 2 do
     redis.call('PEXPIRE', m, MESSAGE_LIFE)
   end
 end
-local left = {1}
+local function first_told(turn)
+  local t = turn_key(turn)
+  return redis.call('TYPE', t).ok == 'hash' and redis.call('HSETNX', t, 'unsent', 1) == 1
+end
+local left, instead, aside = {1, 0}, {}, 0
 for _, part in ipairs(redis.call('LRANGE', out_key(c), 0, -1)) do
   local id = string.match(part, '^([^\n]*)\n')
-  if id and done[id] then
+  local i = id and done[id]
+  if i then
+    local turn = string.match(id, '^[^/]*')
     redis.call('LREM', out_key(c), 1, part)
     redis.call('ZREM', UNSENT, c .. '|' .. id)
+    if ARGV[i + 2] ~= '' then
+      set_aside(c, turn, 'out:' .. c, ARGV[i + 2], part, now)
+      aside = aside + 1
+    end
+    if ARGV[i + 3] ~= '' and (ARGV[i + 2] == '' or first_told(turn)) then instead[#instead + 1] = ARGV[i + 3] end
   else
     left[#left + 1] = part
   end
 end
-if #left == 1 then
+left[2] = aside
+if #left == 2 and #instead == 0 then
   redis.call('HDEL', conv_key(c), 's_tok', 's_until')
   redis.call('HSET', conv_key(c), 's_done', ARGV[3])
   redis.call('ZREM', INDEX, 's|' .. c)
   rest(c)
 else
-  local ends = now_ms() + tonumber(ARGV[4])
+  local ends = now + tonumber(ARGV[4])
   redis.call('HSET', conv_key(c), 's_until', ends)
   redis.call('ZADD', INDEX, ends, 's|' .. c)
+  queue_parts(c, instead, nil, now) -- the lease is ours: it offers nobody the outbox
+  for _, part in ipairs(instead) do left[#left + 1] = part end
 end
 return left

@@ -3,6 +3,7 @@ package mailbox
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -152,8 +153,10 @@ func (b *Box) Close(ctx context.Context, c Close) (Closing, error) {
 	for _, e := range c.Entries {
 		args = append(args, e)
 	}
-	for _, p := range c.Parts {
-		item, err := partItem(p)
+	c.Parts = slices.Clone(c.Parts)
+	for i := range c.Parts {
+		c.Parts[i].Written = chat.TSOf(time.Now())
+		item, err := partItem(c.Parts[i])
 		if err != nil {
 			return Closing{}, fmt.Errorf("close turn %s: %w", c.Turn, err)
 		}

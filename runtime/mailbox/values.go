@@ -100,6 +100,9 @@ func readUnchecked(v any) []Unchecked {
 // partItem is a part as the outbox keeps it: its id, so that scripts can tell
 // parts apart, and the rest as Go wrote it.
 func partItem(p chat.Part) (string, error) {
+	if p.Written == "" {
+		p.Written = chat.TSOf(time.Now())
+	}
 	raw, err := json.Marshal(p)
 	if err != nil {
 		return "", fmt.Errorf("encode part %s: %w", p.ID, err)
