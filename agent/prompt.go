@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"reeve/plugins"
@@ -26,6 +27,8 @@ const (
 	// unknownOutcome is the result of a call that was begun by a run that was
 	// lost, and must not be repeated.
 	unknownOutcome = "Outcome unknown: the process that ran this call was lost. It may have taken effect or not, and it was not repeated."
+	// quotedMost is how much of a message is quoted to name it, in characters.
+	quotedMost = 160
 	// shortened is how much of an older result stays, in bytes, when a request
 	// has grown too long.
 	shortened = 1024
@@ -75,12 +78,20 @@ type prompt struct {
 	bot  *regexp.Regexp // mentions of the bot, or nil
 }
 
+// botMention is compiled once for each bot, of which a process has one.
 func botMention(bot chat.UserID) *regexp.Regexp {
 	if bot == "" {
 		return nil
 	}
-	return regexp.MustCompile(`<@` + regexp.QuoteMeta(string(bot)) + `(?:\|[^<>]*)?>`)
+	if known, ok := botMentions.Load(bot); ok {
+		return known.(*regexp.Regexp)
+	}
+	form := regexp.MustCompile(`<@` + regexp.QuoteMeta(string(bot)) + `(?:\|[^<>]*)?>`)
+	botMentions.Store(bot, form)
+	return form
 }
+
+var botMentions sync.Map // *regexp.Regexp by chat.UserID
 
 // system is the rules and, at the end so that providers can cache the rest,
 // what holds for this turn alone.
@@ -136,7 +147,11 @@ func (p prompt) own(entries []chat.Entry) []Message {
 		switch {
 		case p.isRequest(e):
 			flush()
-			messages = append(messages, Message{Role: chat.UserRole, Content: p.request(e.Text)})
+			content := p.request(e.Text)
+			if e.Corrects {
+				content = p.corrects(e, entries[:i]) + content
+			}
+			messages = append(messages, Message{Role: chat.UserRole, Content: content})
 		case e.Role == chat.AssistantRole:
 			ask()
 			messages = append(messages, p.answer(e, results.of[i])...)
@@ -164,6 +179,22 @@ func (p prompt) request(text string) string {
 		return NoText
 	}
 	return text
+}
+
+// corrects says which message an edit is of: it stands in front of the new text.
+func (p prompt) corrects(edit chat.Entry, before []chat.Entry) string {
+	for _, e := range slices.Backward(before) {
+		if p.isRequest(e) && e.Message != nil && *e.Message == *edit.Message {
+			old := strings.Join(strings.Fields(requestText(p.seen(e.Text))), " ")
+			if runes := []rune(old); len(runes) > quotedMost {
+				old = string(runes[:quotedMost]) + "…"
+			}
+			if old != "" {
+				return "(I have edited my message that said “" + old + "”. It now says:)\n\n"
+			}
+		}
+	}
+	return "(I have edited an earlier message of mine. It now says:)\n\n"
 }
 
 // seen shows a mention of the bot as what it means to the model.
@@ -211,6 +242,9 @@ func (p prompt) elements(e chat.Entry) []Element {
 	}
 	if !when.IsZero() {
 		base.Time = when.UTC().Format(time.RFC3339)
+	}
+	if e.Corrects {
+		base.Note = "this is how the message reads since an edit"
 	}
 	if e.Origin == chat.Steer && e.Author() != p.turn.Actor {
 		base.Note = "information from somebody for whom this turn does not act"
