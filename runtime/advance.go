@@ -3,6 +3,7 @@ package runtime
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"reeve/agent"
@@ -176,16 +177,12 @@ func (r *Runtime) readThread(ctx context.Context, c *mailbox.Claimed, first chat
 		r.opts.Logger.Warn("thread not read", "turn", c.Turn, "err", err)
 		return nil, true, nil
 	}
-	var entries []chat.Entry
-	for _, m := range messages {
-		if m.ID.TS < first {
-			entries = append(entries, m.Entries(c.Turn, chat.Context, chat.Thread)...)
-		}
-	}
-	if len(entries) == 0 {
+	messages = slices.DeleteFunc(messages, func(m chat.Message) bool { return m.ID.TS >= first })
+	if len(messages) == 0 {
 		return nil, missing, nil
 	}
-	return entries, missing, log.Commit(ctx, entries...)
+	entries, err := log.before(ctx, messages)
+	return entries, missing, err
 }
 
 // past is what a turn is shown of the turns before it.

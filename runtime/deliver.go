@@ -68,6 +68,9 @@ func (r *Runtime) accept(m chat.Message, result mailbox.PutResult, err error) Ou
 		return Outcome{Message: m, Err: err}
 	}
 	m.Conversation = result.Conversation
+	if m.Author.IsZero() {
+		m.Author = result.Author // of a deletion
+	}
 	o := Outcome{
 		Message: m, Disposition: result.Disposition, First: result.First, Turn: result.Turn,
 		Runs: result.Runs, Withdrawn: result.Withdrawn,

@@ -76,7 +76,11 @@ func (r *Runtime) closeStopped(log *turnLog, own []chat.Entry) {
 		r.giveBack(log)
 		return
 	}
-	if stop := pulses[0].Stop; stop != nil && stop.By != log.h.actor && stop.By.IsPerson() {
+	switch stop := pulses[0].Stop; {
+	case stop == nil:
+	case stop.By == mailbox.Deletion:
+		sentence = mailbox.DeletedText
+	case stop.By != log.h.actor && stop.By.IsPerson():
 		sentence = "Stopped by <@" + string(stop.By.User) + ">."
 		log.mentions = append(log.mentions, stop.By.User)
 	}
@@ -133,4 +137,9 @@ func (r *Runtime) ended(log *turnLog, own []chat.Entry, outcome mailbox.Outcome)
 		State: state, Turn: log.h.ref.Turn, Conversation: log.h.ref.Conversation,
 		Messages: messages, Actor: log.h.actor,
 	})
+	if len(log.withdrawn) > 0 {
+		r.opts.Slack.Show(Change{
+			State: ShownEnded, Turn: log.h.ref.Turn, Conversation: log.h.ref.Conversation, Messages: log.withdrawn,
+		})
+	}
 }

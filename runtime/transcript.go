@@ -22,6 +22,9 @@ func entriesOf(turn chat.TurnID, position int, item mailbox.Item) []chat.Entry {
 		e.ID, e.Turn = id, turn
 		return []chat.Entry{e}
 	}
+	if item.Taken == mailbox.Deleted {
+		return []chat.Entry{deleted(id, turn, item)}
+	}
 	var m chat.Message
 	if json.Unmarshal(item.Body, &m) != nil {
 		return nil
@@ -41,6 +44,29 @@ func entriesOf(turn chat.TurnID, position int, item mailbox.Item) []chat.Entry {
 		entries[i].ID = fmt.Sprintf("%s.%d", id, i)
 	}
 	return entries
+}
+
+// deletedText stands where the text of a message was that its author, or
+// somebody else, has deleted.
+const deletedText = "(This message was deleted.)"
+
+// deleted is what is left of a deleted message: that it was there, and whose it
+// was. It is nobody's request any more, but a conflict that it made stays one.
+func deleted(id string, turn chat.TurnID, item mailbox.Item) chat.Entry {
+	e := chat.Entry{
+		ID: id, Turn: turn, Role: chat.UserRole, Origin: chat.Thread, Text: deletedText,
+		Provenance: &chat.Provenance{Authority: chat.Context}, Time: item.TS.Time(),
+	}
+	switch mailbox.Taken(item.Body) {
+	case mailbox.TakenRequest:
+		e.Origin = chat.Request
+	case mailbox.TakenSteer, mailbox.TakenContext:
+		e.Origin = chat.Steer
+	}
+	if author := item.Author; !author.IsZero() {
+		e.Provenance.Author = &author
+	}
+	return e
 }
 
 func entriesOfLog(turn chat.TurnID, from int, items []mailbox.Item) []chat.Entry {

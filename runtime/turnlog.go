@@ -24,6 +24,8 @@ type turnLog struct {
 	mentions []chat.UserID
 	// steered are the messages that this run took in.
 	steered []chat.MessageID
+	// withdrawn are those that a stop took back unread.
+	withdrawn []chat.MessageID
 	// next is what the closing step claimed.
 	next *mailbox.Claimed
 }
@@ -33,13 +35,28 @@ type turnLog struct {
 const retryFacts = time.Second
 
 func (l *turnLog) Commit(ctx context.Context, entries ...chat.Entry) error {
-	_, err := l.write(ctx, false, entries)
+	_, err := l.write(ctx, mailbox.Commit{}, entries)
 	return err
+}
+
+// before commits what was said before the turn and has been read from Slack.
+func (l *turnLog) before(ctx context.Context, said []chat.Message) ([]chat.Entry, error) {
+	thread := make([]mailbox.Item, len(said))
+	for i, m := range said {
+		body, err := json.Marshal(m)
+		if err != nil {
+			return nil, fmt.Errorf("encode message %s: %w", m.ID.TS, err)
+		}
+		thread[i] = mailbox.Item{Taken: mailbox.TakenThread, TS: m.ID.TS, Author: m.Author, Body: body}
+	}
+	entries := entriesOfLog(l.h.ref.Turn, l.length, thread)
+	_, err := l.write(ctx, mailbox.Commit{Thread: thread}, nil)
+	return entries, err
 }
 
 func (l *turnLog) Boundary(ctx context.Context, entries ...chat.Entry) ([]chat.Entry, error) {
 	l.h.steered.Store(false)
-	done, err := l.write(ctx, true, entries)
+	done, err := l.write(ctx, mailbox.Commit{Take: true}, entries)
 	if err != nil {
 		return nil, err
 	}
@@ -109,8 +126,8 @@ func (l *turnLog) number() int64 {
 	return l.commits
 }
 
-// write is one commit.
-func (l *turnLog) write(ctx context.Context, take bool, entries []chat.Entry) (mailbox.Committed, error) {
+// write is one commit: c, with entries and all that is the same for each.
+func (l *turnLog) write(ctx context.Context, c mailbox.Commit, entries []chat.Entry) (mailbox.Committed, error) {
 	if ctx.Err() != nil {
 		return mailbox.Committed{}, context.Cause(ctx)
 	}
@@ -118,19 +135,17 @@ func (l *turnLog) write(ctx context.Context, take bool, entries []chat.Entry) (m
 	if err != nil {
 		return mailbox.Committed{}, err
 	}
-	answer := false
+	c.Ref, c.Number, c.Entries, c.Allowed = l.h.ref, l.number(), raw, l.allowed
 	for _, e := range entries {
-		answer = answer || e.Role == chat.AssistantRole
+		c.Answer = c.Answer || e.Role == chat.AssistantRole
 	}
 	// A stop may end ctx at any moment; the step itself is not cut, so that its
 	// outcome is known.
-	done, err := l.r.opts.Box.Commit(context.WithoutCancel(ctx), mailbox.Commit{
-		Ref: l.h.ref, Number: l.number(), Entries: raw, Answer: answer, Take: take, Allowed: l.allowed,
-	})
+	done, err := l.r.opts.Box.Commit(context.WithoutCancel(ctx), c)
 	if err != nil {
 		return mailbox.Committed{}, l.lost(ctx, err)
 	}
-	l.length += len(raw)
+	l.length += len(c.Thread) + len(raw)
 	if done.Stop != nil {
 		l.h.cancel(errStopped)
 		return mailbox.Committed{}, errStopped
@@ -151,7 +166,7 @@ func (l *turnLog) close(ctx context.Context, outcome mailbox.Outcome, entries []
 	if err != nil {
 		return closing, l.lost(ctx, err)
 	}
-	l.next = closing.Next
+	l.next, l.withdrawn = closing.Next, closing.Withdrawn
 	if closing.Send != nil {
 		l.r.opts.Slack.Post(*closing.Send, closing.Parts)
 	}
@@ -208,7 +223,7 @@ func (l *turnLog) resolve(ctx context.Context, unchecked []mailbox.Unchecked) (s
 	if !found {
 		return nil, waiting, nil
 	}
-	done, err := l.write(ctx, true, nil)
+	done, err := l.write(ctx, mailbox.Commit{Take: true}, nil)
 	if err != nil {
 		return nil, false, err
 	}
@@ -218,14 +233,32 @@ func (l *turnLog) resolve(ctx context.Context, unchecked []mailbox.Unchecked) (s
 // parts are texts as the outbox posts them, in the conversation's thread.
 func (l *turnLog) parts(texts []string) []chat.Part {
 	c := l.h.ref.Conversation
+	visibility, seen := readers(l.claimed)
 	parts := make([]chat.Part, len(texts))
 	for i, text := range texts {
 		parts[i] = chat.Part{
 			ID: partID(l.h.ref.Turn, l.commits+1, i), Turn: l.h.ref.Turn,
 			To: chat.Destination{Channel: c.Channel, Thread: c.Root}, Markdown: text, Mentions: l.mentions,
+			Visibility: visibility, Seen: seen,
 		}
 	}
 	return parts
+}
+
+// readers is who could read the conversation when the turn's first message
+// came, and that message; none when the turn has been elsewhere meanwhile, since
+// it may have been parked.
+func readers(c *mailbox.Claimed) (chat.Visibility, chat.TS) {
+	for _, item := range c.Log {
+		var m chat.Message
+		if item.Taken == mailbox.TakenRequest && json.Unmarshal(item.Body, &m) == nil {
+			if !c.Fresh {
+				return m.Visibility, ""
+			}
+			return m.Visibility, item.TS
+		}
+	}
+	return "", ""
 }
 
 // partID is "TURN/N": N is the commit that wrote it, with the piece where an

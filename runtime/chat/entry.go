@@ -66,6 +66,9 @@ type Entry struct {
 	// calls is kept and not posted.
 	Posted  bool       `json:"posted,omitempty"`
 	Message *MessageID `json:"message,omitempty"`
+	// Corrects: the text is what Message reads since an edit of it, which came
+	// after it was read.
+	Corrects bool `json:"corrects,omitempty"`
 	// Name is the author's display name when it was known: for showing only.
 	Name string    `json:"name,omitempty"`
 	Time time.Time `json:"time,omitzero"`
@@ -119,11 +122,14 @@ func (e Entry) Shown() Entry {
 // piece that he did not type.
 func (m Message) Entries(turn TurnID, authority Authority, origin Origin) []Entry {
 	id, author := m.ID, m.Author
+	if m.Corrects != nil {
+		id = *m.Corrects
+	}
 	base := Entry{Turn: turn, Role: UserRole, Message: &id, Time: m.ID.TS.Time()}
 	var entries []Entry
 	if m.Text != "" || len(m.Attached) == 0 {
 		e := base
-		e.Origin, e.Text, e.Name = origin, m.Text, m.Name
+		e.Origin, e.Text, e.Name, e.Corrects = origin, m.Text, m.Name, m.Corrects != nil
 		e.Provenance = &Provenance{Authority: authority}
 		if !author.IsZero() {
 			e.Provenance.Author = &author

@@ -1,8 +1,10 @@
 package mailbox
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"reeve/runtime/chat"
@@ -33,16 +35,11 @@ var changed = map[string]chat.Disposition{
 // has read the old one, or finds that the message is to be put.
 func (b *Box) editCall(p Put) (call, error) {
 	m := p.Message
-	m.Change = nil
 	body, err := json.Marshal(m)
 	if err != nil {
 		return call{}, fmt.Errorf("encode message %s: %w", m.ID.TS, err)
 	}
-	correction := m
-	original := m.ID
-	correction.Corrects = &original
-	correction.ID.TS = p.Message.Change.TS
-	corrected, err := json.Marshal(correction)
+	corrected, err := json.Marshal(correction(m))
 	if err != nil {
 		return call{}, fmt.Errorf("encode message %s: %w", m.ID.TS, err)
 	}
@@ -50,9 +47,20 @@ func (b *Box) editCall(p Put) (call, error) {
 	return call{
 		script: &b.scripts.edit,
 		keys:   []string{b.keys.message(m.ID), b.keys.index(c)},
-		args: []any{b.keys.of(c), c.Key(), string(m.ID.TS), m.Author.Key(), string(p.Row), body,
-			string(correction.ID.TS), corrected, b.opts.MaxUnread},
+		args: []any{b.keys.of(c), c.Key(), string(m.ID.TS), m.Author.Key(), string(p.Row),
+			string(cmp.Or(m.Edited, m.Change.TS)), body, string(m.Change.TS), corrected},
 	}, nil
+}
+
+// correction is an edited message as it joins the turn that has read it. Its id
+// is the edit's own, since it is read beside the old one. Files stay as they
+// are in an edit, and are known.
+func correction(m chat.Message) chat.Message {
+	original := m.ID
+	m.Corrects = &original
+	m.ID.TS = m.Change.TS
+	m.Attached = slices.DeleteFunc(slices.Clone(m.Attached), func(a chat.Attached) bool { return a.Origin == chat.FileOrigin })
+	return m
 }
 
 // removeCall withdraws a deleted message, or stops the turn that it began, or
@@ -79,9 +87,10 @@ func readChange(v []any, m chat.Message, start time.Time) (PutResult, error) {
 	}
 	r := PutResult{Disposition: d, First: d, Turn: chat.TurnID(str(v[1])), Ours: d != chat.Ignored}
 	r.Conversation, _ = chat.ParseConversation(str(v[2]))
-	if len(v) < 5 {
+	if len(v) < 5 { // an edit's
 		return r, nil
 	}
+	r.Withdrawn = messageIDs(m.Conversation, v[5:])
 	r.Author, _ = chat.ParseActor(str(v[3]))
 	var err error
 	r.Claimed, err = readClaimed(v[4], start)

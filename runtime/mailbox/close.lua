@@ -10,7 +10,7 @@
 -- Returns {} when the token is stale; {'stopping', by, ts} when a stop came
 --   before done (nothing was written); {'open', sender token, look, unchecked,
 --   items taken...}; or {'closed', sender token, look, next claim or false,
---   steers that became follow-ups}.
+--   steers that became follow-ups, ts of those that a stop took back...}.
 local c, turn, token, n, outcome = ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5]), ARGV[6]
 local by = {owner = ARGV[8], nonce = ARGV[9], ttl = tonumber(ARGV[10]), turn = ARGV[11],
   setup = ARGV[12], claims = ARGV[13]}
@@ -52,9 +52,11 @@ if outcome == 'done' and redis.call('ZCARD', steer_key(turn)) > 0 then
   return open(from, to, names, sender[1], sender[2])
 end
 
-local followed = finish(c, turn, outcome, now)
+local followed, took_back = finish(c, turn, outcome, now)
 redis.call('HSET', turn_key(turn), 'closing', token, 'commits', n, 'ran', tonumber(t[8]) + now - tonumber(t[9]),
   'c_sender', sender[1], 'c_look', sender[2])
 local next = claim_next(c, by, now, true)
 rest(c)
-return {'closed', sender[1], sender[2], next, followed}
+local out = {'closed', sender[1], sender[2], next, followed}
+for _, ts in ipairs(took_back) do out[#out + 1] = ts end
+return out

@@ -58,6 +58,7 @@ const (
 	TakenContext Taken = "steer_context" // another author's
 	TakenThread  Taken = "thread"        // said before the turn, not addressed
 	Struck       Taken = "struck"        // taken back by the closing step
+	Deleted      Taken = "deleted"       // its author's words are gone; the body says how it was taken
 	Aside        Taken = "aside"         // set aside: it could not be processed
 	EntryItem    Taken = "entry"         // not a message: an entry as Go wrote it
 )

@@ -332,17 +332,18 @@ local function follow_up(c, ts, author, now)
   wait_add(c, lane_member(ts, author), now)
   local m = msg_key(place_of(c), ts)
   redis.call('HSET', m, 'state', 'waiting')
-  redis.call('HDEL', m, 'turn')
+  redis.call('HDEL', m, 'turn', 'as', 'at')
   redis.call('PERSIST', m)
 end
 
 -- Ends a turn, whoever held it. What it did not read or carry goes on as its
 -- author's follow-up, and so does what it did not answer and is newer than a
 -- stop. A stop covers its author's older messages, and the actor's own to this
--- turn, however the turn came to end. Returns how many became follow-ups.
+-- turn, however the turn came to end. Returns how many became follow-ups, and
+-- the ts of those that it took back unread.
 local function finish(c, turn, outcome, now)
   local t = redis.call('HMGET', turn_key(turn), 'actor', 'stop_by', 'stop_ts', 'state')
-  local followed = 0
+  local followed, took_back = 0, {}
   local function covered(ts, author)
     return t[3] and ts < t[3] and (author == t[1] or author == t[2])
   end
@@ -350,6 +351,7 @@ local function finish(c, turn, outcome, now)
     local ts, author = lane_split(member)
     if covered(ts, author) then
       withdrawn(c, ts)
+      took_back[#took_back + 1] = ts
     else
       follow_up(c, ts, author, now)
       followed = followed + 1
@@ -393,15 +395,17 @@ local function finish(c, turn, outcome, now)
       if redis.call('EXISTS', turn_key(old)) == 0 then redis.call('ZREM', closed_key(c), old) end
     end
   end
-  return followed
+  return followed, took_back
 end
 
 -- Where a message stands, as runtime.Place numbers it (0 unknown, 1 passive,
 -- 2 waiting, 3 began an open turn, 4 read by its author's, 5 read by another's,
 -- 6 ended), and its fields.
 local function standing(c, ts)
-  local h = redis.call('HMGET', msg_key(place_of(c), ts), 'state', 'turn', 'as', 'at', 'author', 'conv', 'corrected')
-  local f = {state = h[1], turn = h[2], as = h[3], at = h[4], author = h[5], conv = h[6], corrected = h[7]}
+  local h = redis.call('HMGET', msg_key(place_of(c), ts), 'state', 'turn', 'as', 'at', 'author', 'conv',
+    'corrected', 'edit', 'edit_as', 'removed')
+  local f = {state = h[1], turn = h[2], as = h[3], at = h[4], author = h[5], conv = h[6],
+    corrected = h[7], edit = h[8], edit_as = h[9], removed = h[10]}
   if not f.state then return 0, f end
   if f.state == 'passive' then return 1, f end
   if f.state == 'waiting' or f.state == 'steer' then return 2, f end
@@ -420,22 +424,35 @@ local function leave_lane(c, ts, f)
   local member = lane_member(ts, f.author)
   if f.state == 'steer' then redis.call('ZREM', steer_key(f.turn), member) else wait_drop(c, member) end
   withdrawn(c, ts)
+  rest(c)
+end
+
+-- Takes a message's text out of the log that it stands in: what is left says
+-- whose it was and how it was taken.
+local function blank(ts, f)
+  if not f.turn or not f.at then return end
+  local item = redis.call('LINDEX', log_key(f.turn), f.at)
+  local taken, of = string.match(item or '', '^(%S+) ([^%s]+)')
+  if of ~= ts or taken == 'deleted' or taken == 'aside' then return end
+  redis.call('LSET', log_key(f.turn), f.at, 'deleted ' .. ts .. ' ' .. (f.author or '') .. '\n' .. taken)
 end
 
 -- Stops an open turn: who did it, and when, stands with it. A running one is
 -- told. One that is parked, or whose wait has ended, has no worker, and must not
 -- wait for another's turn to get one: it ends here, and any process posts so.
+-- Returns what was claimed then, and the ts of what it took back.
 local function stop_turn(c, turn, author, ts, by, now)
   local t = redis.call('HMGET', turn_key(turn), 'stop_by', 'stop_ts', 'state', 'owner')
   if not t[1] or t[1] == author and t[2] < ts then
     redis.call('HSET', turn_key(turn), 'stop_by', author, 'stop_ts', ts)
   end
   if t[3] == 'running' then signal(t[4], 'stop', turn) end
-  if t[3] ~= 'parked' and t[3] ~= 'queued' then return false end
+  if t[3] ~= 'parked' and t[3] ~= 'queued' then return false, {} end
   local channel, root = string.match(c, ':([^:]+):([^:]+)$')
-  local part = string.gsub(STOPPED_PART, '@(%a+)', {turn = turn, channel = channel, root = root})
-  redis.call('RPUSH', log_key(turn), 'entry\n' .. STOPPED_ENTRY)
-  queue_parts(c, {turn .. '/s\n' .. part}, nil, now)
-  finish(c, turn, 'stopped', now)
-  return claim_next(c, by, now)
+  local text = author == DELETION and DELETED_TEXT or STOPPED_TEXT
+  local of = {turn = turn, channel = channel, root = root, text = text}
+  redis.call('RPUSH', log_key(turn), 'entry\n' .. string.gsub(STOPPED_ENTRY, '@(%a+)', of))
+  queue_parts(c, {turn .. '/s\n' .. string.gsub(STOPPED_PART, '@(%a+)', of)}, nil, now)
+  local _, took_back = finish(c, turn, 'stopped', now)
+  return claim_next(c, by, now), took_back
 end

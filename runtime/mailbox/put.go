@@ -41,7 +41,7 @@ type PutResult struct {
 	Ours bool
 	// Author is who wrote the message that was deleted, if it is known.
 	Author chat.Actor
-	// Withdrawn are the waiting messages that a stop took back.
+	// Withdrawn are the unread messages that a stop took back.
 	Withdrawn []chat.MessageID
 	// Claimed is a turn that this process has to run now.
 	Claimed *Claimed
@@ -107,7 +107,7 @@ func (b *Box) putCall(p Put) (call, error) {
 			b.keys.of(c), c.Key(), string(p.Message.ID.TS), p.Message.Author.Key(), string(p.Row), body,
 			flags(p.Message), b.opts.MaxWaiting, b.opts.MaxWaitingAuthor, b.opts.MaxUnread,
 			b.owner, nonce(), b.opts.LeaseTTL.Milliseconds(),
-			string(p.Turn), p.Setup, bit(p.Claim), string(on(p.Message)),
+			string(p.Turn), p.Setup, bit(p.Claim), string(on(p.Message)), string(p.Message.Edited),
 		},
 	}, nil
 }
@@ -165,9 +165,7 @@ func readPut(v []any, m chat.Message, start time.Time) (PutResult, error) {
 	}
 	r.Runs, _ = chat.ParseActor(str(v[3]))
 	r.Conversation, _ = chat.ParseConversation(str(v[4]))
-	for _, ts := range v[7:] {
-		r.Withdrawn = append(r.Withdrawn, chat.MessageID{Team: m.ID.Team, Channel: m.ID.Channel, TS: chat.TS(str(ts))})
-	}
+	r.Withdrawn = messageIDs(m.Conversation, v[7:])
 	var err error
 	r.Claimed, err = readClaimed(v[6], start)
 	return r, err

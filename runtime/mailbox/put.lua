@@ -4,7 +4,8 @@
 --   addressed by somebody who may instruct, f forced, s stop, u unchecked, d
 --   top-level in a 1:1 DM, r reply, o a stop by reaction), 8 cap of waiting messages a
 --   conversation, 9 cap an author, 10 cap of unread messages for one's own turn, 11 owner,
---   12 nonce, 13 ttl (ms), 14 turn id, 15 setup, 16 claims, 17 the ts under a reaction
+--   12 nonce, 13 ttl (ms), 14 turn id, 15 setup, 16 claims, 17 the ts under a reaction, 18 the
+--   ts of the edit that the body comes from
 -- Returns {letter, first letter, turn, running actor, conversation, ours,
 --   claimed or false, withdrawn ts...}.
 local c, ts, author, row, body, flags = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
@@ -131,6 +132,7 @@ if d == 'p' then
     redis.call('RPUSH', thread_key(c), ts .. '\n' .. body)
     redis.call('LTRIM', thread_key(c), -200, -1)
     redis.call('HSET', m, 'v', 1, 'state', 'passive', 'conv', c, 'author', author, 'first', 'p', 'by', by.nonce)
+    if ARGV[18] ~= '' then redis.call('HSET', m, 'edit', ARGV[18]) end
     redis.call('PEXPIRE', m, MESSAGE_LIFE)
     rest(c)
   end
@@ -144,6 +146,7 @@ local function remember(state, turn)
     'by', by.nonce)
   if turn then redis.call('HSET', m, 'turn', turn) end
   if has('u') then redis.call('HSET', m, 'unchecked', 1) end
+  if ARGV[18] ~= '' then redis.call('HSET', m, 'edit', ARGV[18]) end
   if state == 'withdrawn' then redis.call('PEXPIRE', m, MESSAGE_LIFE) else redis.call('PERSIST', m) end
 end
 local function withdraw_older()
@@ -156,10 +159,13 @@ local function withdraw_older()
       list[#list + 1] = t
     end
   end
-  if #list > 0 then redis.call('HSET', m, 'withdrew', table.concat(list, ',')) end
   return list
 end
 local result = {d, d, '', runner, c, 1, false}
+local function took_them_back(list)
+  if #list > 0 then redis.call('HSET', m, 'withdrew', table.concat(list, ',')) end
+  for _, t in ipairs(list) do result[#result + 1] = t end
+end
 
 if d == 'n' then
   remember('withdrawn')
@@ -209,11 +215,14 @@ elseif d == 'x' then
   local turn = column == 1 and parked or run
   remember('withdrawn', turn)
   result[3] = turn
-  for _, t in ipairs(withdraw_older()) do result[#result + 1] = t end
-  result[7] = stop_turn(c, turn, author, ts, by, now)
+  local took_back = withdraw_older()
+  local more
+  result[7], more = stop_turn(c, turn, author, ts, by, now)
+  for _, t in ipairs(more) do took_back[#took_back + 1] = t end
+  took_them_back(took_back)
 elseif d == 'd' then
   remember('withdrawn')
-  for _, t in ipairs(withdraw_older()) do result[#result + 1] = t end
+  took_them_back(withdraw_older())
 end
 rest(c)
 return result

@@ -99,7 +99,7 @@ func newScripts(header bool, opts Options) *scripts {
 	times := fmt.Sprintf("local RETENTION, UNTOUCHED, MESSAGE_LIFE = %d, %d, %d\n",
 		opts.Retention.Milliseconds(), opts.Untouched.Milliseconds(), messageKeyLife.Milliseconds())
 	make := func(name, source string) script {
-		full := "-- " + name + "\n" + times + stoppedLine + prelude + source
+		full := "-- " + name + "\n" + times + stoppedLines + prelude + source
 		if header {
 			full = "#!lua\n" + full
 		}

@@ -42,21 +42,31 @@ func tellUntouched(turn chat.TurnID) string {
 		"If you still want it, write to me again where you asked; if not, write `stop` there."
 }
 
-// StoppedText says in the thread that a turn was stopped by its own actor.
-const StoppedText = "Stopped."
+// What is said in the thread of a turn that was stopped: by its own actor, or
+// because a message that began it was deleted, by whomever.
+const (
+	StoppedText = "Stopped."
+	DeletedText = "Stopped: its message was deleted."
+)
 
-// stoppedLine is the closing line of a turn that a stop ends without a worker,
-// as a part and as an entry of its log. The step puts in turn and place.
-var stoppedLine = func() string {
+// Deletion is who stopped a turn whose message was deleted: Slack does not say
+// who deletes.
+var Deletion = chat.SystemActor("deletion")
+
+// stoppedLines are the closing line of a turn that a stop ends without a
+// worker, as a part and as an entry of its log. The step puts in turn, place
+// and text.
+var stoppedLines = func() string {
 	part, errPart := json.Marshal(chat.Part{
-		ID: "@turn/s", Turn: "@turn", To: chat.Destination{Channel: "@channel", Thread: "@root"}, Markdown: StoppedText,
+		ID: "@turn/s", Turn: "@turn", To: chat.Destination{Channel: "@channel", Thread: "@root"}, Markdown: "@text",
 	})
 	entry, errEntry := json.Marshal(chat.Entry{
-		Role: chat.AssistantRole, Origin: chat.Answer, Text: StoppedText, Posted: true,
+		Role: chat.AssistantRole, Origin: chat.Answer, Text: "@text", Posted: true,
 		Provenance: &chat.Provenance{Authority: chat.Context},
 	})
 	if errPart != nil || errEntry != nil {
 		panic("encode the closing line of a stopped turn") // plain values, which always encode
 	}
-	return fmt.Sprintf("local STOPPED_PART, STOPPED_ENTRY = '%s', '%s'\n", part, entry)
+	return fmt.Sprintf("local STOPPED_PART, STOPPED_ENTRY = '%s', '%s'\nlocal STOPPED_TEXT, DELETED_TEXT, DELETION = '%s', '%s', '%s'\n",
+		part, entry, StoppedText, DeletedText, Deletion.Key())
 }()

@@ -55,6 +55,9 @@ type Commit struct {
 	// nothing.
 	Number  int64
 	Entries [][]byte
+	// Thread is what was said before the turn and read from Slack: ts, author and
+	// body. It stands in front of the entries, and is known from then on.
+	Thread []Item
 	// Answer: a model's answer stands among the entries.
 	Answer bool
 	// Take: the turn is at a safe boundary, and reads the steers that wait.
@@ -82,7 +85,10 @@ func (b *Box) Commit(ctx context.Context, c Commit) (Committed, error) {
 	if c.Answer {
 		what += "a"
 	}
-	args := []any{b.keys.of(c.Conversation), c.Conversation.Key(), string(c.Turn), string(c.Token), c.Number, what, actorList(c.Allowed)}
+	args := []any{b.keys.of(c.Conversation), c.Conversation.Key(), string(c.Turn), string(c.Token), c.Number, what, actorList(c.Allowed), len(c.Thread)}
+	for _, said := range c.Thread {
+		args = append(args, string(said.TS), said.Author.Key(), said.Body)
+	}
 	for _, e := range c.Entries {
 		args = append(args, e)
 	}
@@ -141,6 +147,8 @@ type Closing struct {
 	Parts []chat.Part
 	// Next is the conversation's next turn, when this process has claimed it.
 	Next *Claimed
+	// Withdrawn are unread messages that a stop took back with the turn.
+	Withdrawn []chat.MessageID
 }
 
 // Close ends a turn, or finds that it cannot end yet, or answers ErrStale.
@@ -189,6 +197,9 @@ func (b *Box) Close(ctx context.Context, c Close) (Closing, error) {
 		return out, nil
 	}
 	out.Closed = true
+	if len(v) > 5 {
+		out.Withdrawn = messageIDs(conv, v[5:])
+	}
 	b.opts.Count(CountFollowUps, "", int(num(v[4])))
 	out.Next, err = readClaimed(v[3], start)
 	return out, b.unread(ctx, conv, err)

@@ -83,6 +83,15 @@ func readItems(values []any) []Item {
 	return items
 }
 
+// messageIDs reads time stamps.
+func messageIDs(in chat.Conversation, stamps []any) []chat.MessageID {
+	var ids []chat.MessageID
+	for _, ts := range stamps {
+		ids = append(ids, chat.MessageID{Team: in.Team, Channel: in.Channel, TS: chat.TS(str(ts))})
+	}
+	return ids
+}
+
 // readUnchecked reads lane members ("TS AUTHOR") by comma.
 func readUnchecked(v any) []Unchecked {
 	var list []Unchecked
