@@ -1,0 +1,43 @@
+package runtime_test
+
+import (
+	"testing"
+	"time"
+
+	"reeve/runtime/chat"
+)
+
+// A part says who could read the conversation when its turn's message came, and
+// whether that was in one go: a turn that was elsewhere may have been parked.
+func TestPartsSayWhoCouldRead(t *testing.T) {
+	p := newPlay(t)
+	one := p.replica(nil)
+	m := p.says(alice, "here?")
+	m.Visibility = chat.Private
+	p.deliver(one, m)
+	p.run().answers(t, "here")
+	p.slack.posted(t, "here")
+	later := p.says(bob, "and there?")
+	later.Visibility = chat.Private
+	p.deliver(one, later)
+	run := p.run()
+	run.do(t, func(r *fakeRun) (bool, error) {
+		return false, r.log.Commit(r.ctx, chat.Entry{Role: chat.AssistantRole, Origin: chat.CallOrigin, Text: "looking"})
+	})
+	p.replica(nil)
+	one.end()
+	p.run().answers(t, "there")
+	p.slack.posted(t, "there")
+	p.slack.mu.Lock()
+	defer p.slack.mu.Unlock()
+	first, second := p.slack.posts[0], p.slack.posts[len(p.slack.posts)-1]
+	if first.Visibility != chat.Private || first.Seen != m.ID.TS {
+		t.Errorf("the first part says %q, seen with %q", first.Visibility, first.Seen)
+	}
+	if second.Visibility != chat.Private || second.Seen != "" {
+		t.Errorf("the part of a turn that went on elsewhere says %q, seen with %q", second.Visibility, second.Seen)
+	}
+	if age := time.Since(first.Written.Time()); age < 0 || age > time.Minute {
+		t.Errorf("the part says that it was written %v ago", age)
+	}
+}
