@@ -34,7 +34,10 @@ type SenderOptions struct {
 	// Refused is told of a part that Slack will never take; may be nil. The
 	// part is out of the outbox when it is called, or soon will be.
 	Refused func(part chat.Part, err error)
-	Log     *slog.Logger
+	// Count is told what happens, for metrics; may be nil. See the Count
+	// constants.
+	Count func(name, label string, n int)
+	Log   *slog.Logger
 
 	LeaseTTL    time.Duration // of the sender's lease; 10 s
 	LeaseMargin time.Duration // by which it is trusted for less; 2 s
@@ -72,6 +75,9 @@ func (o SenderOptions) filled() SenderOptions {
 	}
 	if o.Burst == 0 {
 		o.Burst = 5
+	}
+	if o.Count == nil {
+		o.Count = func(string, string, int) {}
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

@@ -83,6 +83,7 @@ func (d *drain) react(a *attempt, f *failure) time.Duration {
 		return f.wait
 	}
 	if f.kind == failForGood {
+		d.s.opts.Count(CountParts, "refused", 1)
 		d.log.Error("part refused for good", "part", a.part.ID, "turn", a.part.Turn, "err", f.text())
 		if d.s.opts.Refused != nil {
 			d.s.opts.Refused(a.part, f.err)
@@ -105,12 +106,14 @@ func (d *drain) try(a *attempt) error {
 		if err := d.sleep(time.Until(a.deadline)); err != nil {
 			return err
 		}
+		d.s.opts.Count(CountLooks, "", 1)
 		found, err := d.look(a)
 		if err != nil {
 			return err
 		}
 		a.open = false
 		if found {
+			d.s.opts.Count(CountParts, "found", 1)
 			d.log.Info("part found posted", "part", a.part.ID)
 			return nil
 		}
@@ -138,6 +141,7 @@ func (d *drain) try(a *attempt) error {
 	if a.channel == d.lease.Conversation.Channel {
 		a.posted = chat.TS(answer.Timestamp)
 	}
+	d.s.opts.Count(CountParts, "posted", 1)
 	d.log.Debug("part posted", "part", a.part.ID, "turn", a.part.Turn)
 	return nil
 }

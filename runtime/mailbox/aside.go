@@ -19,14 +19,14 @@ import (
 // SetAside takes an item out of a turn's log that cannot be processed, and
 // tells a person of it in the same step. It is done once, whoever asks.
 func (b *Box) SetAside(ctx context.Context, c chat.Conversation, turn chat.TurnID, position int, item Item, why string, who chat.Actor) error {
-	return b.aside(ctx, c, turn, strconv.Itoa(position), item.raw, why, who, tellUnread(turn))
+	return b.aside(ctx, c, turn, strconv.Itoa(position), item.raw, why, who, "a"+strconv.Itoa(position), tellUnread(turn))
 }
 
-func (b *Box) aside(ctx context.Context, c chat.Conversation, turn chat.TurnID, place, raw, why string, who chat.Actor, text string) error {
+func (b *Box) aside(ctx context.Context, c chat.Conversation, turn chat.TurnID, place, raw, why string, who chat.Actor, mark, text string) error {
 	ctx, cancel := context.WithTimeout(ctx, b.opts.CallTimeout)
 	defer cancel()
 	args := []any{b.keys.of(c), c.Key(), string(turn), place, raw, why}
-	part, err := tell(turn, "a"+place, who, text)
+	part, err := tell(turn, mark, who, text)
 	if err != nil {
 		return fmt.Errorf("set aside an item of %s: %w", turn, err)
 	}
@@ -58,14 +58,34 @@ func (b *Box) parts(ctx context.Context, c chat.Conversation, values []any) []ch
 			parts = append(parts, p)
 			continue
 		}
-		turn, _, _ := strings.Cut(p.ID, "/")
+		turn, n, _ := strings.Cut(p.ID, "/")
 		actor, _ := b.rdb.HGet(ctx, b.keys.turn(c, chat.TurnID(turn)), "actor").Result()
 		who, _ := chat.ParseActor(actor)
-		if err := b.aside(ctx, c, chat.TurnID(turn), "out", str(v), err.Error(), who, tellUnsent(chat.TurnID(turn))); err != nil {
+		if err := b.aside(ctx, c, chat.TurnID(turn), "out", str(v), err.Error(), who, "l"+n, tellUnsent(chat.TurnID(turn))); err != nil {
 			slog.Error("part not set aside", "conversation", c.Key(), "part", p.ID, "err", err)
 		}
 	}
 	return parts
+}
+
+// KeepRefused takes a part out of its outbox that Slack will never take, keeps
+// it where reeve dead lists it, and tells the actor of its turn by DM, unless it
+// is his DM that does not take it.
+func (b *Box) KeepRefused(ctx context.Context, p chat.Part, why string) error {
+	c, turn, err := b.Find(ctx, string(p.Turn))
+	if err != nil {
+		return fmt.Errorf("keep part %s: %w", p.ID, err)
+	}
+	var who chat.Actor
+	if p.To.DM == "" {
+		actor, err := b.rdb.HGet(ctx, b.keys.turn(c, turn), "actor").Result()
+		if err != nil {
+			return fmt.Errorf("keep part %s: %w", p.ID, err)
+		}
+		who, _ = chat.ParseActor(actor)
+	}
+	_, n, _ := strings.Cut(p.ID, "/")
+	return b.aside(ctx, c, turn, "out", p.ID, "slack refuses it: "+why, who, "r"+n, tellRefused(turn))
 }
 
 // Version is that of the records that this release writes. One of a later
