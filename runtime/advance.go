@@ -162,6 +162,8 @@ func (r *Runtime) turn(ctx context.Context, c *mailbox.Claimed, own []chat.Entry
 			t.Tokens += e.Tokens
 		}
 	}
+	r.name(t.Before)
+	r.name(t.Own)
 	log.mentions = participants(t.Before, t.Own)
 	return t, nil
 }

@@ -39,6 +39,8 @@ type Slack interface {
 	// Facts looks a person up; answers are cached for an hour. An error means
 	// that Slack could not be asked, not that the person may not instruct.
 	Facts(ctx context.Context, who chat.Actor) (Facts, error)
+	// Known is what Facts has found lately, without asking anybody.
+	Known(who chat.Actor) (facts Facts, ok bool)
 	// Thread reads what was said in the conversation before a message, oldest
 	// first, at most 200 messages within 2 s. missing says that older ones
 	// were left out.

@@ -249,6 +249,13 @@ func (s *fakeSlack) Facts(_ context.Context, who chat.Actor) (runtime.Facts, err
 	return runtime.Facts{Standing: chat.MayInstruct}, nil
 }
 
+func (s *fakeSlack) Known(who chat.Actor) (runtime.Facts, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f, ok := s.facts[who]
+	return f, ok && !s.down[who]
+}
+
 func (s *fakeSlack) Thread(context.Context, chat.Conversation, chat.TS) ([]chat.Message, bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -96,6 +96,19 @@ func shown(t mailbox.ClosedTurn, actor chat.Actor) []chat.Entry {
 	return append(thread, entries...)
 }
 
+// name gives entries the names of their authors. A message is stored before
+// anybody is asked who wrote it; its turn runs when that is known.
+func (r *Runtime) name(entries []chat.Entry) {
+	for i, e := range entries {
+		if e.Name != "" || e.Message == nil || !e.Author().IsPerson() {
+			continue
+		}
+		if facts, ok := r.opts.Slack.Known(e.Author()); ok {
+			entries[i].Name = facts.Name
+		}
+	}
+}
+
 // participants are the people who have written in what a turn shows, whom an
 // answer may mention.
 func participants(entries ...[]chat.Entry) []chat.UserID {

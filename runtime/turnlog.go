@@ -191,6 +191,7 @@ func (l *turnLog) taken(items []mailbox.Item) []chat.Entry {
 		l.r.opts.Logger.Error("item not set aside", "turn", l.h.ref.Turn, "err", err)
 	}
 	entries := entriesOfLog(l.h.ref.Turn, l.length, items)
+	l.r.name(entries)
 	l.length += len(items)
 	l.mentions = append(l.mentions, participants(entries)...)
 	l.steered = append(l.steered, messagesOf(entries)...)
