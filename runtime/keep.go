@@ -43,15 +43,19 @@ func (r *Runtime) renewAll(ctx context.Context) {
 	}
 }
 
-// watch looks at the clocks, and asks whether the store answers: one that was
-// away while nobody asked it would make lost workers of all that it kept
-// waiting.
+// watch looks at the clocks, and asks whether the store answers, unless it just
+// has: one that was away while nobody asked it would make lost workers of all
+// that it kept waiting.
 func (r *Runtime) watch(ctx context.Context) {
-	every(ctx, r.opts.Box.LeaseTTL()/5, func(ctx context.Context) {
+	pause := r.opts.Box.LeaseTTL() / 5
+	every(ctx, pause, func(ctx context.Context) {
 		for _, h := range r.held() {
 			if h.slept() {
 				h.cancel(errLeaseLost)
 			}
+		}
+		if r.opts.Box.Answered() < pause {
+			return
 		}
 		if err := r.opts.Box.Ping(ctx); err != nil && ctx.Err() == nil {
 			r.opts.Logger.Warn("store not reached", "err", err)

@@ -16,17 +16,20 @@ const slow = time.Second
 // steady remembers when the store last was in trouble: a call that it did not
 // answer, refused for its own sake, or answered late.
 type steady struct {
-	mu      sync.Mutex
-	trouble time.Time
+	mu       sync.Mutex
+	trouble  time.Time
+	answered time.Time // when the last call was made that went well
 }
 
 func (s *steady) heard(err error, took time.Duration) {
-	if err == nil && took < slow || err != nil && !away(err) {
-		return
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.trouble = time.Now()
+	switch now := time.Now(); {
+	case err == nil && took < slow:
+		s.answered = now.Add(-took)
+	case err == nil || away(err):
+		s.trouble = now
+	}
 }
 
 func (s *steady) DialHook(next redis.DialHook) redis.DialHook { return next }
@@ -60,6 +63,13 @@ func (b *Box) Unsettled() time.Duration {
 		return 0
 	}
 	return max(0, b.opts.LeaseTTL-time.Since(b.steady.trouble))
+}
+
+// Answered is how long ago the last call was made that the store answered well.
+func (b *Box) Answered() time.Duration {
+	b.steady.mu.Lock()
+	defer b.steady.mu.Unlock()
+	return time.Since(b.steady.answered)
 }
 
 // Ping asks the store for a sign of life, which Unsettled counts.
