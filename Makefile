@@ -55,6 +55,7 @@ deps-node: ## bring node and npm, which conformance needs, or say what to instal
 
 update: ## rewrite the files that are made from code: .env.example, manifest.yml, tables, golden files [1 min]
 	go test ./cmd/app -update
+	go test ./cmd/app/golden -run=TestConversations -update
 
 run: ## try the bot in the browser, without an account or a key
 	go run ./cmd/reeve playground
