@@ -78,6 +78,10 @@ func (r *Runtime) takeOver(ctx context.Context, d mailbox.Due) (bool, error) {
 		return false, nil // a place that becomes free looks again
 	}
 	next := r.next(true)
+	next.LostBy = d.Seen
+	if d.Kind != mailbox.DueTurn {
+		next.LostBy = time.UnixMilli(0) // what is on offer is nobody's loss
+	}
 	result, err := r.opts.Box.Claim(ctx, d.Conversation, next, r.opts.MaxAttempts)
 	if err == nil && result.Exhausted != nil {
 		result.Claimed, err = r.abandon(ctx, result.Exhausted)

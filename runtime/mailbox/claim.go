@@ -3,6 +3,7 @@ package mailbox
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"time"
 
 	"reeve/runtime/chat"
@@ -37,9 +38,13 @@ func (b *Box) Claim(ctx context.Context, c chat.Conversation, next Next, maxAtte
 	ctx, cancel := context.WithTimeout(ctx, b.opts.CallTimeout)
 	defer cancel()
 	start := time.Now()
+	lostBy := ""
+	if !next.LostBy.IsZero() {
+		lostBy = strconv.FormatInt(next.LostBy.UnixMilli(), 10)
+	}
 	claim := func(actor, part string) ([]any, error) {
 		return b.one(ctx, &b.scripts.claim, []string{b.keys.conv(c), b.keys.index(c)}, b.keys.of(c), c.Key(), b.owner, nonce(),
-			b.opts.LeaseTTL.Milliseconds(), string(next.Turn), next.Setup, maxAttempts, actor, part)
+			b.opts.LeaseTTL.Milliseconds(), string(next.Turn), next.Setup, maxAttempts, actor, part, lostBy)
 	}
 	v, err := claim("", "")
 	if err == nil && len(v) > 2 && str(v[0]) == "untouched" {

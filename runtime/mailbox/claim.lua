@@ -3,7 +3,8 @@
 -- its actor told. KEYS: the conversation, the index.
 -- ARGV: 2 conversation, 3 owner, 4 nonce, 5 ttl (ms), 6 turn id, 7 setup,
 --   8 most attempts, 9 the actor to whom 10 tells that his turn was untouched
---   ('' when that is not known yet), 10 the part that tells it
+--   ('' when that is not known yet), 10 the part that tells it,
+--   11 by when a lease must have ended for its worker to be lost ('': by now)
 -- Returns {'claimed', claim}; {'exhausted', turn, actor, token, commits} when
 --   the turn has lost all its workers and is to be abandoned under that token,
 --   which the caller now holds; {'later', ms until the lease ends};
@@ -56,9 +57,11 @@ local function answer(attempts, token)
   return {'claimed', claimed(c, run)}
 end
 if claimed_before(c, by.nonce) then return answer(tonumber(t[4]), t[2]) end
-if tonumber(t[1]) > now then
+-- A call may be late itself: what it says of a lease is what its caller saw.
+local lost = t[6] or tonumber(t[1]) <= (tonumber(ARGV[11]) or now)
+if tonumber(t[1]) > now or not lost then
   redis.call('ZREM', INDEX, 'q|' .. c)
-  return {'later', tonumber(t[1]) - now}
+  return {'later', math.max(tonumber(t[1]) - now, 1)}
 end
 if untouched(t[1], now) then return park(run, t[3]) end
 local attempts = tonumber(t[4])

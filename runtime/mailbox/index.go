@@ -27,6 +27,7 @@ type Due struct {
 	Conversation chat.Conversation
 	Turn         chat.TurnID // of a DueTurn
 	In           time.Duration
+	Seen         time.Time // when the index was read, by the store's clock
 }
 
 // duePerShard bounds what one look at the index brings of each: leases, and
@@ -67,7 +68,7 @@ func (b *Box) Due(ctx context.Context) ([]Due, error) {
 				if z.Score >= offered {
 					z.Score -= offered
 				}
-				d.In = time.Duration(int64(z.Score)-now) * time.Millisecond
+				d.In, d.Seen = time.Duration(int64(z.Score)-now)*time.Millisecond, clock.Val()
 				due = append(due, d)
 			}
 		}

@@ -10,12 +10,14 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// slow is how long an answer may take before the store counts as away.
-const slow = time.Second
+// slow is how long an answer may take before the store counts as away: a
+// second, or less where leases are so short that one could end before.
+func (o Options) slow() time.Duration { return max(min(time.Second, o.LeaseTTL/4), 200*time.Millisecond) }
 
 // steady remembers when the store last was in trouble: a call that it did not
 // answer, refused for its own sake, or answered late.
 type steady struct {
+	slow     time.Duration
 	mu       sync.Mutex
 	trouble  time.Time
 	answered time.Time // when the last call was made that went well
@@ -25,7 +27,7 @@ func (s *steady) heard(err error, took time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch now := time.Now(); {
-	case err == nil && took < slow:
+	case err == nil && took < s.slow:
 		s.answered = now.Add(-took)
 	case err == nil || away(err):
 		s.trouble = now
@@ -74,7 +76,7 @@ func (b *Box) Answered() time.Duration {
 
 // Ping asks the store for a sign of life, which Unsettled counts.
 func (b *Box) Ping(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, slow)
+	ctx, cancel := context.WithTimeout(ctx, b.opts.slow())
 	defer cancel()
 	if err := b.rdb.Ping(ctx).Err(); err != nil {
 		return fmt.Errorf("ping redis: %w", err)

@@ -120,6 +120,9 @@ type Next struct {
 	Claim bool
 	Turn  chat.TurnID
 	Setup []byte
+	// LostBy, of a Claim: the worker of a turn is lost if its lease had ended
+	// by then, on the store's clock; zero means now.
+	LostBy time.Time
 }
 
 // Close is a run's last write.
