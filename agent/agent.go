@@ -49,6 +49,9 @@ type Log interface {
 	// Boundary writes entries (tool results) and takes the steers that wait,
 	// in one step. The steers returned are already in the log.
 	Boundary(ctx context.Context, entries ...chat.Entry) (steers []chat.Entry, err error)
+	// Held ends when the run may write no more. A stop ends the run's own
+	// context, and not this one.
+	Held() context.Context
 	// Steered reports whether a steer is known to wait, without asking the
 	// store: it may miss one for a moment, never for long.
 	Steered() bool

@@ -21,12 +21,18 @@ const (
 // call makes the calls of one answer and returns their results in the order of
 // the calls. before is how many calls the turn had made.
 func (r *run) call(ctx context.Context, calls []chat.ToolCall, before int) []chat.Entry {
+	calling, done := r.outlive(ctx)
+	defer done()
 	entries := make([]chat.Entry, len(calls))
 	var group errgroup.Group
 	group.SetLimit(parallel)
 	for i, c := range calls {
 		group.Go(func() error {
-			entries[i] = r.result(c, r.one(ctx, c, before+i, i))
+			if ctx.Err() != nil { // stopped before its place among the parallel ones came
+				entries[i] = r.result(c, plugins.Result{Error: true, Text: notBegun})
+				return nil
+			}
+			entries[i] = r.result(c, r.one(calling, c, before+i, i))
 			return nil
 		})
 	}
@@ -90,7 +96,7 @@ func (r *run) repeatable(tool string) bool {
 
 func (r *run) result(c chat.ToolCall, result plugins.Result) chat.Entry {
 	e := r.entry(chat.ToolRole, chat.Result)
-	e.CallID, e.Tool, e.Text, e.Private = c.ID, c.Tool, result.Text, result.Private
+	e.CallID, e.Tool, e.Text, e.Private, e.Failed = c.ID, c.Tool, result.Text, result.Private, result.Error
 	return e
 }
 

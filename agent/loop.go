@@ -32,6 +32,9 @@ type Options struct {
 	// Count is told what happens, for metrics; may be nil. See the Count
 	// constants.
 	Count func(name, label string, n int)
+	// StopGrace is what a call that has started is given to come back after a
+	// stop: 10 s.
+	StopGrace time.Duration
 	// Now is the clock that stamps entries; time.Now when nil.
 	Now    func() time.Time
 	Logger *slog.Logger
@@ -50,6 +53,9 @@ func NewLoop(o Options) *Loop {
 	}
 	if o.ContextTokens == 0 {
 		o.ContextTokens = DefaultContextTokens
+	}
+	if o.StopGrace == 0 {
+		o.StopGrace = 10 * time.Second
 	}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -88,7 +94,8 @@ func (l *Loop) Run(ctx context.Context, turn Turn, log Log) (err error) {
 // ended says why a run is over. What ctx was ended for explains the errors
 // that came of it.
 func ended(ctx context.Context, err error) error {
-	if err == nil || ctx.Err() == nil {
+	var stopped *Stopped
+	if err == nil || ctx.Err() == nil || errors.As(err, &stopped) {
 		return err
 	}
 	var failure *Failure
@@ -214,12 +221,12 @@ func (r *run) work(ctx context.Context, reply Reply) error {
 }
 
 func (r *run) boundary(ctx context.Context, results ...chat.Entry) error {
-	if err := ctx.Err(); err != nil {
-		return err // the results of calls that were cut are not worth keeping
+	if ctx.Err() != nil {
+		return r.stopped(ctx, ctx.Err(), results)
 	}
 	steers, err := r.log.Boundary(ctx, results...)
 	if err != nil {
-		return err
+		return r.stopped(ctx, err, results)
 	}
 	r.turn.Own = append(append(r.turn.Own, results...), steers...)
 	return nil

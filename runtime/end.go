@@ -13,8 +13,12 @@ import (
 // end is what follows a run: the turn is closed already, or is closed now as
 // what the error says, or is left for another worker.
 func (r *Runtime) end(ctx context.Context, log *turnLog, own []chat.Entry, err error) {
-	if err != nil && ctx.Err() != nil {
+	var stopped *agent.Stopped
+	if err != nil && ctx.Err() != nil && !errors.As(err, &stopped) {
 		err = context.Cause(ctx)
+	}
+	if stopped != nil && log.h.held.Err() != nil {
+		err = context.Cause(log.h.held)
 	}
 	var failure *agent.Failure
 	var notAllowed *notAllowedError
@@ -22,7 +26,7 @@ func (r *Runtime) end(ctx context.Context, log *turnLog, own []chat.Entry, err e
 	case err == nil:
 		r.ended(log, own, mailbox.Done)
 	case errors.Is(err, errStopped):
-		r.closeStopped(log, own)
+		r.closeStopped(log, own, stopped)
 	case errors.Is(err, errHandedOver):
 		if err := r.handOver(log); err != nil {
 			r.opts.Logger.Warn("turn not handed over", "turn", log.h.ref.Turn, "err", err)
@@ -31,31 +35,32 @@ func (r *Runtime) end(ctx context.Context, log *turnLog, own []chat.Entry, err e
 		r.opts.Logger.Warn("turn lost", "turn", log.h.ref.Turn, "err", err)
 		r.giveBack(log)
 	case errors.Is(err, errNothingLeft):
-		r.closeAs(log, own, mailbox.Withdrawn, "")
+		r.closeAs(log, own, mailbox.Withdrawn, "", nil)
 	case errors.As(err, &notAllowed):
 		r.closeNotAllowed(log, own, notAllowed.why)
 	case errors.As(err, &failure):
 		r.opts.Logger.Error("turn failed", "turn", log.h.ref.Turn, "kind", failure.Kind, "err", failure.Cause)
-		r.closeAs(log, own, mailbox.Failed, failure.Sentence(log.h.ref.Turn))
+		r.closeAs(log, own, mailbox.Failed, failure.Sentence(log.h.ref.Turn), nil)
 	default:
 		r.opts.Logger.Error("turn interrupted", "turn", log.h.ref.Turn, "err", err)
 		r.giveBack(log)
 	}
 }
 
-// closeAs ends the turn with one sentence to its actor.
-func (r *Runtime) closeAs(log *turnLog, own []chat.Entry, outcome mailbox.Outcome, sentence string) {
+// closeAs ends the turn with what is still to be written, and one sentence to
+// its actor.
+func (r *Runtime) closeAs(log *turnLog, own []chat.Entry, outcome mailbox.Outcome, sentence string, last []chat.Entry) {
 	var parts []chat.Part
-	var entries [][]byte
 	if sentence != "" {
 		parts = log.parts([]string{sentence})
-		raw, err := encode([]chat.Entry{{
+		last = append(last, chat.Entry{
 			Role: chat.AssistantRole, Origin: chat.Answer, Text: sentence, Posted: true,
 			Provenance: &chat.Provenance{Authority: chat.Context},
-		}})
-		if err == nil {
-			entries = raw
-		}
+		})
+	}
+	entries, err := encode(last)
+	if err != nil {
+		r.opts.Logger.Error("last entries lost", "turn", log.h.ref.Turn, "err", err)
 	}
 	closing, err := log.close(context.Background(), outcome, entries, parts)
 	if err != nil || !closing.Closed {
@@ -66,9 +71,9 @@ func (r *Runtime) closeAs(log *turnLog, own []chat.Entry, outcome mailbox.Outcom
 	r.ended(log, own, outcome)
 }
 
-// closeStopped says that the turn was stopped, and by whom when it was not its
-// actor.
-func (r *Runtime) closeStopped(log *turnLog, own []chat.Entry) {
+// closeStopped says that the turn was stopped, by whom when it was not its
+// actor, and what became of calls that had begun.
+func (r *Runtime) closeStopped(log *turnLog, own []chat.Entry, stopped *agent.Stopped) {
 	sentence := mailbox.StoppedText
 	pulses, errs := r.opts.Box.Renew(context.Background(), []mailbox.Ref{log.h.ref})
 	if errs[0] != nil {
@@ -84,13 +89,23 @@ func (r *Runtime) closeStopped(log *turnLog, own []chat.Entry) {
 		sentence = "Stopped by <@" + string(stop.By.User) + ">."
 		log.mentions = append(log.mentions, stop.By.User)
 	}
-	r.closeAs(log, own, mailbox.Stopped, sentence)
+	if stopped == nil {
+		stopped = &agent.Stopped{}
+	}
+	for _, c := range stopped.Calls {
+		if c.Finished {
+			sentence += " `" + c.Tool + "` had begun and was finished."
+		} else {
+			sentence += " `" + c.Tool + "` had begun; what it did is unknown."
+		}
+	}
+	r.closeAs(log, own, mailbox.Stopped, sentence, stopped.Results)
 }
 
 // closeNotAllowed ends a turn whose author may not instruct: his messages are
 // context, and he is told in private.
 func (r *Runtime) closeNotAllowed(log *turnLog, own []chat.Entry, why string) {
-	r.closeAs(log, own, mailbox.Withdrawn, "")
+	r.closeAs(log, own, mailbox.Withdrawn, "", nil)
 	var messages []chat.TS
 	for _, id := range messagesOf(own) {
 		messages = append(messages, id.TS)

@@ -13,7 +13,7 @@ import (
 
 // Why a run ends without the loop having ended its turn.
 var (
-	errStopped    = errors.New("the turn was stopped")
+	errStopped    = agent.ErrStopped
 	errLeaseLost  = errors.New("the lease can no longer be trusted")
 	errHandedOver = errors.New("the turn is handed over")
 )
@@ -23,7 +23,11 @@ type holder struct {
 	ref     mailbox.Ref
 	actor   chat.Actor
 	steered atomic.Bool
-	cancel  context.CancelCauseFunc
+	// held ends when the run may write no more, and what it runs in besides by
+	// a stop: a call that has started outlives that for a while.
+	held context.Context
+	drop context.CancelCauseFunc
+	stop context.CancelCauseFunc
 	// until is how long the lease may be trusted, and end cancels the run then.
 	until atomic.Pointer[time.Time]
 	end   *time.Timer
@@ -32,18 +36,19 @@ type holder struct {
 // hold makes a holder of a claim and a context that ends with its trust, its
 // time budget, a stop, or the end of the process.
 func (r *Runtime) hold(c *mailbox.Claimed) (context.Context, *holder, func()) {
-	ctx, cancel := context.WithCancelCause(context.Background())
+	held, drop := context.WithCancelCause(context.Background())
+	ctx, stop := context.WithCancelCause(held)
 	h := &holder{
 		ref:   mailbox.Ref{Conversation: c.Conversation, Turn: c.Turn, Token: c.Token},
-		actor: c.Actor, cancel: cancel,
+		actor: c.Actor, held: held, drop: drop, stop: stop,
 	}
 	h.steered.Store(c.Unread > 0)
-	h.end = time.AfterFunc(time.Hour, func() { cancel(errLeaseLost) })
+	h.end = time.AfterFunc(time.Hour, func() { drop(errLeaseLost) })
 	h.trust(r.opts.Box.Trusted(c.Start))
-	spent := time.AfterFunc(r.opts.TurnTimeout-c.Ran, func() { cancel(&agent.Failure{Kind: agent.TimeSpent}) })
-	unbind := context.AfterFunc(r.cut, func() { cancel(errHandedOver) })
+	spent := time.AfterFunc(r.opts.TurnTimeout-c.Ran, func() { drop(&agent.Failure{Kind: agent.TimeSpent}) })
+	unbind := context.AfterFunc(r.cut, func() { drop(errHandedOver) })
 	if c.Stop != nil {
-		cancel(errStopped)
+		stop(errStopped)
 	}
 	r.mu.Lock()
 	r.holders[c.Turn] = h
@@ -60,7 +65,8 @@ func (r *Runtime) hold(c *mailbox.Claimed) (context.Context, *holder, func()) {
 		h.end.Stop()
 		spent.Stop()
 		unbind()
-		cancel(context.Canceled)
+		stop(context.Canceled)
+		drop(context.Canceled)
 	}
 }
 
@@ -78,7 +84,7 @@ func (h *holder) slept() bool { return time.Now().Round(0).After(h.until.Load().
 func (h *holder) tell(s mailbox.Signal) {
 	switch {
 	case s.Stop != "":
-		h.cancel(errStopped)
+		h.stop(errStopped)
 	case s.Steer != "":
 		h.steered.Store(true)
 	}

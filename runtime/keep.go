@@ -28,7 +28,7 @@ func (r *Runtime) renewAll(ctx context.Context) {
 	for i, h := range held {
 		switch {
 		case errors.Is(errs[i], mailbox.ErrStale):
-			h.cancel(errLeaseLost)
+			h.drop(errLeaseLost)
 		case errs[i] != nil:
 			r.opts.Logger.Warn("lease not renewed", "turn", h.ref.Turn, "err", errs[i])
 		default:
@@ -37,7 +37,7 @@ func (r *Runtime) renewAll(ctx context.Context) {
 				h.steered.Store(true)
 			}
 			if pulses[i].Stop != nil {
-				h.cancel(errStopped)
+				h.stop(errStopped)
 			}
 		}
 	}
@@ -51,7 +51,7 @@ func (r *Runtime) watch(ctx context.Context) {
 	every(ctx, pause, func(ctx context.Context) {
 		for _, h := range r.held() {
 			if h.slept() {
-				h.cancel(errLeaseLost)
+				h.drop(errLeaseLost)
 			}
 		}
 		if r.opts.Box.Answered() < pause {

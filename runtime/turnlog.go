@@ -72,6 +72,8 @@ func (l *turnLog) Boundary(ctx context.Context, entries ...chat.Entry) ([]chat.E
 	return steers, nil
 }
 
+func (l *turnLog) Held() context.Context { return l.h.held }
+
 func (l *turnLog) Steered() bool { return l.h.steered.Load() }
 
 func (l *turnLog) Close(ctx context.Context, answer chat.Entry) ([]chat.Entry, bool, error) {
@@ -92,7 +94,7 @@ func (l *turnLog) finish(ctx context.Context, entries [][]byte, parts []chat.Par
 		case err != nil:
 			return nil, false, err
 		case closing.Stop != nil:
-			l.h.cancel(errStopped)
+			l.h.stop(errStopped)
 			return nil, false, errStopped
 		case closing.Closed:
 			return nil, true, nil
@@ -147,7 +149,7 @@ func (l *turnLog) write(ctx context.Context, c mailbox.Commit, entries []chat.En
 	}
 	l.length += len(c.Thread) + len(raw)
 	if done.Stop != nil {
-		l.h.cancel(errStopped)
+		l.h.stop(errStopped)
 		return mailbox.Committed{}, errStopped
 	}
 	return done, nil
@@ -176,7 +178,7 @@ func (l *turnLog) close(ctx context.Context, outcome mailbox.Outcome, entries []
 // lost tells a stale lease from the store's other errors.
 func (l *turnLog) lost(ctx context.Context, err error) error {
 	if errors.Is(err, mailbox.ErrStale) {
-		l.h.cancel(errLeaseLost)
+		l.h.drop(errLeaseLost)
 		return fmt.Errorf("%w: %w", errLeaseLost, err)
 	}
 	if ctx.Err() != nil {

@@ -74,6 +74,9 @@ func (l *Log) Boundary(_ context.Context, entries ...chat.Entry) ([]chat.Entry, 
 	return steers, err
 }
 
+// Held implements agent.Log: it never ends.
+func (l *Log) Held() context.Context { return context.Background() }
+
 // Steered implements agent.Log.
 func (l *Log) Steered() bool {
 	l.mu.Lock()

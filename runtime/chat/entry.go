@@ -78,6 +78,8 @@ type Entry struct {
 	// CallID and Tool name the call that a tool result answers.
 	CallID string `json:"call_id,omitempty"`
 	Tool   string `json:"tool,omitempty"`
+	// Failed: the call did not do what was asked, or nobody knows.
+	Failed bool `json:"failed,omitempty"`
 	// Tokens is what the model call behind an assistant entry used, prompt and
 	// completion together.
 	Tokens int `json:"tokens,omitempty"`
