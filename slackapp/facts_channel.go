@@ -7,29 +7,77 @@ import (
 	"time"
 
 	"github.com/slack-go/slack"
+	"golang.org/x/sync/singleflight"
+	"golang.org/x/time/rate"
 
 	"reeve/runtime/chat"
 )
 
-// ChannelFacts looks up who can read a channel.
+// ChannelFacts looks up who can read a channel. All who ask share one share of
+// the rate that Slack allows.
 type ChannelFacts struct {
 	client *slack.Client
-	cache  *expiring[chat.ChannelID, chat.Visibility]
+	cache  *expiring[chat.ChannelID, channelFact]
+	one    singleflight.Group
+	pace   *rate.Limiter
+}
+
+// channelFact is what Slack said of a channel, and when it was asked.
+type channelFact struct {
+	visibility chat.Visibility
+	asked      time.Time
 }
 
 // NewChannelFacts makes a ChannelFacts.
 func NewChannelFacts(client *slack.Client) *ChannelFacts {
-	return &ChannelFacts{client: client, cache: newExpiring[chat.ChannelID, chat.Visibility](20_000)}
+	return &ChannelFacts{
+		client: client, cache: newExpiring[chat.ChannelID, channelFact](20_000),
+		pace: rate.NewLimiter(rate.Every(time.Minute/40), 20), // of Slack's 50 a minute
+	}
 }
 
 // Visibility is a channel's kind, asked of Slack once an hour.
 func (c *ChannelFacts) Visibility(ctx context.Context, channel chat.ChannelID) (chat.Visibility, error) {
-	if v, ok := c.cache.get(channel); ok {
+	return c.Within(ctx, channel, factsFor)
+}
+
+// Within is a channel's kind as Slack said it no longer ago than age.
+// Concurrent questions about one channel are asked once.
+func (c *ChannelFacts) Within(ctx context.Context, channel chat.ChannelID, age time.Duration) (chat.Visibility, error) {
+	if v, ok := c.known(channel, age); ok {
 		return v, nil
 	}
+	answer := c.one.DoChan(string(channel), func() (any, error) {
+		// Not the first caller's context: others wait for the answer too.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+		defer cancel()
+		return c.ask(ctx, channel)
+	})
+	select {
+	case <-ctx.Done():
+		return "", fmt.Errorf("look up channel %s: %w", channel, ctx.Err())
+	case r := <-answer:
+		if r.Err != nil {
+			return "", fmt.Errorf("look up channel %s: %w", channel, r.Err)
+		}
+		return r.Val.(chat.Visibility), nil
+	}
+}
+
+// known is what Slack has said of a channel within age.
+func (c *ChannelFacts) known(channel chat.ChannelID, age time.Duration) (chat.Visibility, bool) {
+	f, ok := c.cache.get(channel)
+	return f.visibility, ok && since(f.asked) <= age
+}
+
+func (c *ChannelFacts) ask(ctx context.Context, channel chat.ChannelID) (chat.Visibility, error) {
+	if err := c.pace.Wait(ctx); err != nil {
+		return "", err
+	}
+	asked := time.Now()
 	info, err := c.client.GetConversationInfoContext(ctx, &slack.GetConversationInfoInput{ChannelID: string(channel)})
 	if err != nil {
-		return "", fmt.Errorf("look up channel %s: %w", channel, err)
+		return "", err
 	}
 	v := chat.Public
 	switch {
@@ -40,7 +88,7 @@ func (c *ChannelFacts) Visibility(ctx context.Context, channel chat.ChannelID) (
 	case info.IsMpIM || info.IsPrivate || info.IsGroup:
 		v = chat.Private
 	}
-	c.cache.put(channel, v, factsFor)
+	c.cache.put(channel, channelFact{v, asked}, factsFor)
 	return v, nil
 }
 

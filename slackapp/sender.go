@@ -31,14 +31,17 @@ type SenderOptions struct {
 	Self   Identity
 	// Name is a person's display name if it is known already; may be nil.
 	Name func(chat.UserID) string
-	// Refused is told of a part that Slack will never take; may be nil. The
-	// part is out of the outbox when it is called, or soon will be.
-	Refused func(part chat.Part, err error)
+	// Channels says again who can read a channel before a post, where that was
+	// last known a while ago; nil: nobody is asked.
+	Channels *ChannelFacts
+	// AllowExternal: channels shared with another organisation may be posted to.
+	AllowExternal bool
 	// Count is told what happens, for metrics; may be nil. See the Count
 	// constants.
 	Count func(name, label string, n int)
 	Log   *slog.Logger
 
+	MaxAge      time.Duration // of a part; an older one is not posted any more; 24 h
 	LeaseTTL    time.Duration // of the sender's lease; 10 s
 	LeaseMargin time.Duration // by which it is trusted for less; 2 s
 	RenewEvery  time.Duration // 3 s
@@ -61,6 +64,7 @@ func (o SenderOptions) filled() SenderOptions {
 			*d = shipped
 		}
 	}
+	or(&o.MaxAge, 24*time.Hour)
 	or(&o.LeaseTTL, 10*time.Second)
 	or(&o.LeaseMargin, 2*time.Second)
 	or(&o.RenewEvery, 3*time.Second)
@@ -98,9 +102,12 @@ func (o SenderOptions) filled() SenderOptions {
 //     leaves it open) is followed by another only when its deadline has passed
 //     and a look into the thread has not found the part, which carries its id
 //     in the message's metadata. A look that fails is repeated, never skipped.
-//   - Limits and outages delay a part. What Slack refuses for good is logged,
-//     told to Refused and taken out, so that what stands behind it goes on.
-//   - A part is out of the outbox only when it is posted or refused: whatever
+//   - Limits and outages delay a part. What Slack refuses for good, or has become
+//     too old, is kept aside and its turn's actor told, so that what stands behind
+//     it goes on.
+//   - A part is posted where no more people can read than its turn knew; else it
+//     goes to the turn's actor alone.
+//   - A part is out of the outbox only when it is posted or set aside: whatever
 //     ends the sender before leaves it to the next one, who looks first.
 type Sender struct {
 	opts  SenderOptions
@@ -110,16 +117,19 @@ type Sender struct {
 	mu       sync.Mutex
 	draining sync.WaitGroup
 	stopped  bool
-	stop     chan struct{} // closed when no new attempt may begin
+	ending   context.Context // ends when no new attempt may begin
+	end      context.CancelFunc
+	stop     <-chan struct{} // of ending
 	dms      map[chat.UserID]chat.ChannelID
 }
 
 // NewSender makes a Sender, which works at once; Run ends it.
 func NewSender(o SenderOptions) *Sender {
 	o = o.filled()
+	ending, end := context.WithCancel(context.Background())
 	return &Sender{
 		opts: o, calls: make(chan struct{}, o.Calls), pace: newChannelPace(o.Rate, o.Burst),
-		stop: make(chan struct{}), dms: map[chat.UserID]chat.ChannelID{},
+		ending: ending, end: end, stop: ending.Done(), dms: map[chat.UserID]chat.ChannelID{},
 	}
 }
 
@@ -139,10 +149,8 @@ func (s *Sender) Post(lease mailbox.SendLease, parts []chat.Part) {
 func (s *Sender) Run(ctx context.Context) error {
 	<-ctx.Done()
 	s.mu.Lock()
-	if !s.stopped {
-		s.stopped = true
-		close(s.stop)
-	}
+	s.stopped = true
+	s.end()
 	s.mu.Unlock()
 	s.draining.Wait()
 	return ctx.Err()

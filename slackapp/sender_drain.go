@@ -9,6 +9,7 @@ import (
 
 	"reeve/runtime/chat"
 	"reeve/runtime/mailbox"
+	"reeve/slackapp/render"
 )
 
 // drain empties one conversation's outbox under one lease. Its loop alone talks
@@ -170,13 +171,13 @@ func (d *drain) lane(to chat.Destination, look bool) {
 		}
 		d.queues[to] = queue[1:]
 		d.mu.Unlock()
-		ts, err := d.deliver(queue[0], look)
+		posted, err := d.deliver(queue[0], render.Markdown, look)
 		if err != nil {
 			return // over, or stopped
 		}
 		look = false
 		select {
-		case d.out <- mailbox.Posted{ID: queue[0].ID, TS: ts}:
+		case d.out <- posted:
 		case <-d.over.Done():
 			return
 		}

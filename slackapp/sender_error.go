@@ -50,6 +50,12 @@ func (f *failure) text() string {
 	return text
 }
 
+// code is Slack's own word for the failure; empty when it gave none.
+func (f *failure) code() string {
+	r, _ := errors.AsType[slack.SlackErrorResponse](f.err)
+	return r.Err
+}
+
 // codes are Slack's answers by what they ask for.
 var codes = map[string]failKind{
 	"ratelimited": failLimited, "rate_limited": failLimited, "message_limit_exceeded": failPassing,

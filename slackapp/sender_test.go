@@ -25,8 +25,9 @@ import (
 type outbox struct {
 	mu       sync.Mutex
 	parts    []chat.Part
-	fails    int   // calls that go wrong; for ever when negative
-	err      error // with which they do
+	unsent   []mailbox.Posted // with which the sender has done so
+	fails    int              // calls that go wrong; for ever when negative
+	err      error            // with which they do
 	calls    int
 	released chan struct{} // closed when the lease is
 }
@@ -43,7 +44,21 @@ func (o *outbox) Sent(_ context.Context, _ mailbox.SendLease, done ...mailbox.Po
 		o.fails--
 		return nil, o.err
 	}
-	o.parts = slices.DeleteFunc(o.parts, func(p chat.Part) bool { return slices.ContainsFunc(done, func(d mailbox.Posted) bool { return d.ID == p.ID }) })
+	for _, d := range done {
+		i := slices.IndexFunc(o.parts, func(p chat.Part) bool { return p.ID == d.ID })
+		if i < 0 {
+			continue
+		}
+		p := o.parts[i]
+		o.parts = slices.Delete(o.parts, i, i+1)
+		if d.Unsent == nil {
+			continue
+		}
+		o.unsent = append(o.unsent, d)
+		if d.Unsent.Tell != "" {
+			o.parts = append(o.parts, chat.Part{ID: d.ID + ".dm", Turn: p.Turn, To: chat.Destination{DM: simulator.Alice}, Markdown: d.Unsent.Tell})
+		}
+	}
 	if len(o.parts) == 0 {
 		close(o.released)
 	}
@@ -79,15 +94,15 @@ type bench struct {
 	ctx    context.Context
 	root   string // a thread in General
 
-	mu      sync.Mutex
-	refused []string
+	mu     sync.Mutex
+	counts map[string]int // by name, label
 }
 
 func newBench(t *testing.T, change func(*slackapp.SenderOptions)) *bench {
 	t.Helper()
 	leaks := goleak.IgnoreCurrent()
 	t.Cleanup(func() { goleak.VerifyNone(t, leaks) })
-	b := &bench{T: t, sim: simulator.ForTest(t, simulator.Options{}), ended: make(chan struct{})}
+	b := &bench{T: t, sim: simulator.ForTest(t, simulator.Options{}), ended: make(chan struct{}), counts: map[string]int{}}
 	var cancel context.CancelFunc
 	b.ctx, cancel = context.WithTimeout(context.Background(), 30*time.Second)
 	t.Cleanup(cancel)
@@ -102,10 +117,10 @@ func newBench(t *testing.T, change func(*slackapp.SenderOptions)) *bench {
 		Outbox: b, Client: b.api, Self: self, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 		LeaseTTL: time.Second, LeaseMargin: 200 * time.Millisecond, RenewEvery: 300 * time.Millisecond,
 		Backoff: time.Millisecond, BackoffCap: 20 * time.Millisecond, Rate: 1000, Burst: 100,
-		Refused: func(p chat.Part, _ error) {
+		Count: func(name, label string, n int) {
 			b.mu.Lock()
 			defer b.mu.Unlock()
-			b.refused = append(b.refused, p.ID)
+			b.counts[name+" "+label] += n
 		},
 	}
 	if change != nil {
@@ -157,6 +172,16 @@ func (b *bench) begin(look bool, parts ...chat.Part) {
 		Conversation: chat.Conversation{Team: simulator.HomeTeam, Channel: simulator.General, Root: chat.TS(b.root)},
 		Token:        "1-a", Start: time.Now(), Look: look,
 	}, parts)
+}
+
+// postAs posts what an earlier sender could have.
+func (b *bench) postAs(id, text string) {
+	b.Helper()
+	_, _, err := b.api.PostMessageContext(b.ctx, simulator.General, slack.MsgOptionTS(b.root), slack.MsgOptionText(text, false),
+		slack.MsgOptionMetadata(slack.SlackMetadata{EventType: "reeve_part", EventPayload: map[string]any{"id": id}}))
+	if err != nil {
+		b.Fatal(err)
+	}
 }
 
 func (b *bench) wait(c <-chan struct{}) {
@@ -323,11 +348,7 @@ func TestP7_LimitsDelay(t *testing.T) {
 // TestP7_SuccessorLooks: what an earlier sender has posted is found by its id.
 func TestP7_SuccessorLooks(t *testing.T) {
 	b := newBench(t, nil)
-	_, _, err := b.api.PostMessageContext(b.ctx, simulator.General, slack.MsgOptionTS(b.root), slack.MsgOptionText("first", false),
-		slack.MsgOptionMetadata(slack.SlackMetadata{EventType: "reeve_part", EventPayload: map[string]any{"id": b.part(1, "").ID}}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	b.postAs(b.part(1, "").ID, "first")
 	b.send(true, b.part(1, "first"), b.part(2, "second"))
 	b.expect(b.posted(simulator.General, b.root), "first", "second")
 }
@@ -339,17 +360,6 @@ func TestP7_SuccessorPostsWhatIsNotThere(t *testing.T) {
 	b.send(true, b.part(1, "first"), dm)
 	b.expect(b.posted(simulator.General, b.root), "first")
 	b.expect(b.posted(simulator.BobDM, ""), "private")
-}
-
-func TestRefusedForGood(t *testing.T) {
-	b := newBench(t, nil)
-	gone := b.part(1, "lost")
-	gone.To = chat.Destination{Channel: "CNOWHERE", Thread: "1.000001"}
-	b.send(false, gone, b.part(2, "here"))
-	b.expect(b.posted(simulator.General, b.root), "here")
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.expect(b.refused, gone.ID)
 }
 
 // TestThreadGone: a reply outlives the message that asked for it.

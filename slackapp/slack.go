@@ -70,6 +70,7 @@ func New(o Options) *Slack {
 	}
 	s.threads = &ThreadReader{Reader: o.Reader, Self: o.Self, Policy: o.Admission}
 	o.Sender.Outbox, o.Sender.Client, o.Sender.Self, o.Sender.Log = o.Store, o.Client, o.Self, o.Log
+	o.Sender.Channels, o.Sender.AllowExternal = s.Channels, o.Admission.AllowExternal
 	if o.Sender.Name == nil {
 		o.Sender.Name = s.People.Name
 	}

@@ -46,6 +46,36 @@ func TextNotAllowed(why string) string {
 	return "I may not act on your messages, because you write from " + escapeMrkdwn(why) + "."
 }
 
+// TextRefused tells the actor of a turn that Slack will not take a part of its
+// answer. code is Slack's own word for why, if it gave one.
+func TextRefused(turn chat.TurnID, code string) string {
+	why := ""
+	if code = onlyWord(code); code != "" {
+		why = " (`" + code + "`)"
+	}
+	return "I could not post all of my answer to your request (turn " + turn.Short() + "): Slack will not take it" + why +
+		". What is missing is kept for whoever runs me. If you still need it, ask me again elsewhere, or here once Slack takes it."
+}
+
+// TextLate tells the actor of a turn that its answer comes too late.
+func TextLate(turn chat.TurnID) string {
+	return "I could not post all of my answer to your request (turn " + turn.Short() + ") for so long that I do not post it any more. " +
+		"What is missing is kept for whoever runs me. If you still need it, please ask again."
+}
+
+// TextMoved goes before an answer that is given to its turn's actor alone.
+func TextMoved(answer string) string {
+	return "*More people can read where you asked than when I began, so I give this to you alone:*\n\n" + answer
+}
+
+// onlyWord keeps what can be an error code of Slack's.
+func onlyWord(code string) string {
+	if len(code) > 60 || strings.Trim(code, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" {
+		return ""
+	}
+	return code
+}
+
 // mention is an actor as Slack shows people: by id, never by name.
 func mention(a chat.Actor) string {
 	switch {

@@ -68,26 +68,6 @@ func (b *Box) parts(ctx context.Context, c chat.Conversation, values []any) []ch
 	return parts
 }
 
-// KeepRefused takes a part out of its outbox that Slack will never take, keeps
-// it where reeve dead lists it, and tells the actor of its turn by DM, unless it
-// is his DM that does not take it.
-func (b *Box) KeepRefused(ctx context.Context, p chat.Part, why string) error {
-	c, turn, err := b.Find(ctx, string(p.Turn))
-	if err != nil {
-		return fmt.Errorf("keep part %s: %w", p.ID, err)
-	}
-	var who chat.Actor
-	if p.To.DM == "" {
-		actor, err := b.rdb.HGet(ctx, b.keys.turn(c, turn), "actor").Result()
-		if err != nil {
-			return fmt.Errorf("keep part %s: %w", p.ID, err)
-		}
-		who, _ = chat.ParseActor(actor)
-	}
-	_, n, _ := strings.Cut(p.ID, "/")
-	return b.aside(ctx, c, turn, "out", p.ID, "slack refuses it: "+why, who, "r"+n, tellRefused(turn))
-}
-
 // Version is that of the records that this release writes. One of a later
 // version cannot be processed; a field that is not known is left alone.
 const Version = 1

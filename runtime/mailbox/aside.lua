@@ -2,16 +2,11 @@
 -- where it still stands, and a person is told in the same step.
 -- KEYS: the conversation, the index.
 -- ARGV: 2 conversation, 3 turn, 4 its place in the log, or 'out', 5 the item, 6 why,
---   7.. parts that tell of it. Of an outbox, the id alone will do
+--   7.. parts that tell of it
 -- Returns {1}, or {0} when it does not stand there any more.
 local c, turn, place, item = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local now = now_ms()
 if place == 'out' then
-  if not string.find(item, '\n', 1, true) then
-    for _, part in ipairs(redis.call('LRANGE', out_key(c), 0, -1)) do
-      if string.sub(part, 1, #item + 1) == item .. '\n' then item = part end
-    end
-  end
   if redis.call('LREM', out_key(c), 1, item) == 0 then return {0} end
   redis.call('ZREM', UNSENT, c .. '|' .. string.match(item, '^[^\n]*'))
   set_aside(c, turn, 'out:' .. c, ARGV[6], item, now)

@@ -212,16 +212,5 @@ func TestSurveyAndStory(t *testing.T) {
 		if err != nil || len(unsent) != 1 || unsent[0].Turn != turn.Turn || !unsent[0].Sending || unsent[0].Bad != "" {
 			w.t.Errorf("unsent: %+v %v", unsent, err)
 		}
-		if err := w.box.KeepRefused(w.t.Context(), unsent[0].Part, "is_archived"); err != nil {
-			w.t.Fatal(err)
-		}
-		dead, err := w.box.Dead(w.t.Context())
-		if err != nil || len(dead) != 1 || dead[0].Turn != turn.Turn || !strings.Contains(dead[0].Why, "is_archived") {
-			w.t.Errorf("kept: %+v %v", dead, err)
-		}
-		unsent, _, err = w.box.Unsent(w.t.Context())
-		if err != nil || len(unsent) != 1 || unsent[0].To.DM != alice.User {
-			w.t.Errorf("told: %+v %v", unsent, err)
-		}
 	})
 }

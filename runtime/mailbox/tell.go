@@ -33,10 +33,6 @@ func tellUnsent(turn chat.TurnID) string {
 	return "A part of my answer (turn " + turn.Short() + ") was damaged before I could post it. Please ask again if you miss something."
 }
 
-func tellRefused(turn chat.TurnID) string {
-	return "I could not post a part of my answer (turn " + turn.Short() + "): Slack does not take it there. Whoever runs me can read it; ask again where I may write."
-}
-
 func tellEnded(turn chat.TurnID) string {
 	return "Whoever runs me has ended the work on your request (turn " + turn.Short() + "). What it had not done yet will not be done; ask again if you still want it."
 }

@@ -17,6 +17,11 @@ import (
 // blank space is left out; a text with nothing in it has no pieces.
 func Split(markdown string) []string { return split(markdown, size{maxMarkdown, maxBlocks}) }
 
+// SplitWithin is Split with pieces of so many characters at most, about.
+func SplitWithin(markdown string, most int) []string {
+	return split(markdown, size{most, most * maxBlocks / maxMarkdown})
+}
+
 func split(markdown string, limit size) []string {
 	source := clean(markdown)
 	if strings.TrimSpace(source) == "" {
