@@ -33,6 +33,7 @@ var mayImport = map[string][]string{
 	"slackapp/*":           {"runtime/chat"},
 	"slackapp/simulator/*": {"runtime/chat", "slackapp/simulator"},
 	"cmd/app":              {"*"},
+	"cmd/app/apptest":      {"*"}, // a kit for tests: nothing imports it but them
 	"cmd/reeve":            {"cmd/app", "plugins", "plugins/*"},
 }
 

@@ -11,13 +11,14 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"reeve/agent/scripted"
+	"reeve/cmd/app/apptest"
 	"reeve/slackapp/simulator"
 )
 
 // reeve check against a workspace, a store and a provider that are there.
 func TestCheck(t *testing.T) {
 	p := newPlace(t, nil)
-	p.model.Otherwise(func(r scripted.Request) scripted.Step {
+	p.Model.Otherwise(func(r scripted.Request) scripted.Step {
 		switch {
 		case r.Authorization == "Bearer sk-wrong-key":
 			return scripted.Step{Status: 401, Body: `{"error":{"message":"Incorrect API key provided: sk-wrong-key","code":"invalid_api_key"}}`}
@@ -30,9 +31,9 @@ func TestCheck(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/check",
 		Setup: func(env *testscript.Env) error {
-			env.Vars = append(env.Vars, p.env...)
+			env.Vars = append(env.Vars, p.Env...)
 			env.Setenv("FEW_SCOPES_URL", few.APIURL())
-			env.Setenv("PATH", filepath.Dir(shipped(t))+string(os.PathListSeparator)+env.Getenv("PATH"))
+			env.Setenv("PATH", filepath.Dir(apptest.Shipped(t))+string(os.PathListSeparator)+env.Getenv("PATH"))
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"reeve/cmd/app/apptest"
 	"reeve/slackapp/simulator"
 )
 
@@ -45,8 +46,8 @@ func playGroup(t *testing.T, stories []*story) {
 		s.cast.join(world)
 	}
 	p := newPlace(t, world, stories[0].settings...)
-	p.model.Otherwise(route(stories, p.wake))
-	r := p.start(t)
+	p.Model.Otherwise(route(stories, p.Wake))
+	r := p.Start(t)
 	performances := make([]*performance, len(stories))
 	t.Run("stories", func(t *testing.T) {
 		for i, s := range stories {
@@ -60,7 +61,7 @@ func playGroup(t *testing.T, stories []*story) {
 	if t.Failed() {
 		return
 	}
-	r.term(t)
+	r.Term(t)
 	// Nothing has come afterwards, not even at the end.
 	for _, f := range performances {
 		if f != nil && !*update {
@@ -78,7 +79,7 @@ func playGroup(t *testing.T, stories []*story) {
 func (f *performance) judge(t *testing.T) {
 	t.Helper()
 	if *update {
-		f.place.quiet(time.Second)
+		f.place.Quiet(time.Second)
 		if err := f.rewrite(f.shown()); err != nil {
 			t.Fatal(err)
 		}
@@ -87,16 +88,16 @@ func (f *performance) judge(t *testing.T) {
 	if len(f.play.asked()) > len(f.play.answers) {
 		t.Errorf("the model was asked %d times and has %d answers", len(f.play.asked()), len(f.play.answers))
 	}
-	if f.place.wait(10*time.Second, func() bool { return f.shown() == f.expect }) != nil {
+	if f.place.Wait(10*time.Second, func() bool { return f.shown() == f.expect }) != nil {
 		t.Errorf("(-want +got):\n%s", cmp.Diff(f.expect, f.shown()))
 	}
 }
 
 // checkPosts holds what is the same for all that the bot says.
-func checkPosts(t *testing.T, p *place) {
+func checkPosts(t *testing.T, p *apptest.Place) {
 	t.Helper()
 	for _, method := range []string{"chat.postMessage", "chat.postEphemeral"} {
-		for _, c := range p.slack.Calls(method) {
+		for _, c := range p.Slack.Calls(method) {
 			if method == "chat.postMessage" && (c.Args["unfurl_links"] != "false" || c.Args["unfurl_media"] != "false") {
 				t.Errorf("a post may unfurl: %v", c.Args)
 			}
@@ -108,7 +109,7 @@ func checkPosts(t *testing.T, p *place) {
 }
 
 // checkLog: what people write is in no line, and neither is a token.
-func checkLog(t *testing.T, p *place, performances []*performance) {
+func checkLog(t *testing.T, p *apptest.Place, performances []*performance) {
 	t.Helper()
 	var secret []string
 	for _, f := range performances {
@@ -123,8 +124,8 @@ func checkLog(t *testing.T, p *place, performances []*performance) {
 			}
 		}
 	}
-	secret = append(secret, p.slack.BotToken(), p.slack.AppToken())
-	for _, text := range p.journal.texts() {
+	secret = append(secret, p.Slack.BotToken(), p.Slack.AppToken())
+	for _, text := range p.Journal.Texts() {
 		for _, s := range secret {
 			if strings.Contains(text, s) {
 				t.Errorf("the log tells %q: %s", s, text)

@@ -13,80 +13,20 @@
 package golden
 
 import (
-	"encoding/json"
-	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"sync"
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
-	"reeve/cmd/app"
+	"reeve/cmd/app/apptest"
 	"reeve/plugins"
 	"reeve/plugins/clock"
 	"reeve/runtime/mailbox/redistest"
+	"reeve/slackapp/simulator"
 )
 
-// optionsVariable makes this test binary another main: Reeve with the intervals
-// that it names.
-const optionsVariable = "GOLDEN_OPTIONS"
+func TestMain(m *testing.M) { apptest.Main(m, []plugins.Plugin{clock.New(time.Now)}) }
 
-// intervals are the options that the tests change, in nanoseconds.
-type intervals struct {
-	LeaseTTL, LeaseMargin, RenewEvery  time.Duration
-	ModelIdle, ModelAttempt, ModelWait time.Duration
-	ModelWaits                         []time.Duration
-}
-
-func TestMain(m *testing.M) {
-	if text := os.Getenv(optionsVariable); text != "" {
-		os.Exit(otherMain(text))
-	}
-	redistest.Main(m, goleak.Cleanup(func(code int) {
-		if built.dir != "" {
-			_ = os.RemoveAll(built.dir)
-		}
-		os.Exit(code)
-	}))
-}
-
-// otherMain is a distribution of its own, as short as one may be.
-func otherMain(text string) int {
-	var set intervals
-	if err := json.Unmarshal([]byte(text), &set); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return app.ExitUsage
-	}
-	return app.Main(os.Args[1:], []plugins.Plugin{clock.New(time.Now)}, app.Options{
-		LeaseTTL: set.LeaseTTL, LeaseMargin: set.LeaseMargin, RenewEvery: set.RenewEvery,
-		ModelIdle: set.ModelIdle, ModelAttempt: set.ModelAttempt, ModelMaxWait: set.ModelWait, ModelWaits: set.ModelWaits,
-	})
-}
-
-// built is the shipped binary, built once for the whole package.
-var built struct {
-	once sync.Once
-	dir  string
-	err  error
-}
-
-// shipped is the path of the binary that people run.
-func shipped(t testing.TB) string {
+// newPlace makes a place without a replica. settings are NAME=VALUE.
+func newPlace(t testing.TB, world *simulator.World, settings ...string) *apptest.Place {
 	t.Helper()
-	built.once.Do(func() {
-		if built.dir, built.err = os.MkdirTemp("", "golden"); built.err != nil {
-			return
-		}
-		build := exec.Command("go", "build", "-o", filepath.Join(built.dir, "reeve"), "reeve/cmd/reeve")
-		if out, err := build.CombinedOutput(); err != nil {
-			built.err = fmt.Errorf("build reeve: %w\n%s", err, out)
-		}
-	})
-	if built.err != nil {
-		t.Fatal(built.err)
-	}
-	return filepath.Join(built.dir, "reeve")
+	return apptest.NewPlace(t, simulator.Options{World: world, RetryScale: 0.01}, redistest.Shared(t), settings...)
 }

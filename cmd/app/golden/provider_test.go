@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"reeve/agent/scripted"
+	"reeve/cmd/app/apptest"
 	"reeve/slackapp/simulator"
 )
 
@@ -48,28 +49,28 @@ func TestBadProvidersEndTheTurnWithinItsBound(t *testing.T) {
 		steps[casts[i].number] = bad.step
 	}
 	p := newPlace(t, world)
-	p.model.Otherwise(func(r scripted.Request) scripted.Step {
+	p.Model.Otherwise(func(r scripted.Request) scripted.Step {
 		return steps[actors.FindStringSubmatch(r.Messages[0].Content)[1]]
 	})
-	r := p.startOther(t, intervals{
+	r := p.StartOther(t, apptest.Intervals{
 		ModelIdle: 100 * time.Millisecond, ModelAttempt: 300 * time.Millisecond, ModelWait: 5 * time.Second,
 		ModelWaits: []time.Duration{10 * time.Millisecond, 20 * time.Millisecond},
 	})
 	for i, bad := range badProviders {
 		t.Run(bad.name, func(t *testing.T) {
 			c := casts[i]
-			root := p.slack.Say(c.id("Alice"), c.channel("", ""), "<@UBOT> hello")
-			post := p.posted(t, c.channel("", ""), root, 1)[0]
+			root := p.Slack.Say(c.id("Alice"), c.channel("", ""), "<@UBOT> hello")
+			post := p.Posted(t, c.channel("", ""), root, 1)[0]
 			checkSentence(t, post, bad.told)
 			if n := attempts(p, c); n > bad.attempts {
 				t.Errorf("%d attempts were made", n)
 			}
 		})
 	}
-	r.term(t)
+	r.Term(t)
 	for i, bad := range badProviders {
 		n := 0
-		for _, c := range p.slack.Calls("chat.postMessage") {
+		for _, c := range p.Slack.Calls("chat.postMessage") {
 			if c.Args["channel"] == casts[i].channel("", "") {
 				n++
 			}
@@ -80,9 +81,9 @@ func TestBadProvidersEndTheTurnWithinItsBound(t *testing.T) {
 	}
 }
 
-func attempts(p *place, c cast) int {
+func attempts(p *apptest.Place, c cast) int {
 	n := 0
-	for _, r := range p.model.Requests() {
+	for _, r := range p.Model.Requests() {
 		if strings.Contains(r.Messages[0].Content, "T1:"+c.id("Alice")) {
 			n++
 		}
@@ -95,12 +96,12 @@ var sentence = regexp.MustCompile(`^[^.]+\bturn ([0-9a-z]{6})\)?\.$`)
 // checkSentence: one sentence, with the turn's name, in our own words.
 func checkSentence(t *testing.T, post simulator.Message, told string) {
 	t.Helper()
-	text := shownText(post)
+	text := apptest.ShownText(post)
 	m := sentence.FindStringSubmatch(text)
 	if m == nil || !strings.Contains(text, told) {
 		t.Fatalf("the actor is told %q", text)
 	}
-	if turn := turnOf(post); !strings.HasSuffix(turn, m[1]) {
+	if turn := apptest.TurnOf(post); !strings.HasSuffix(turn, m[1]) {
 		t.Errorf("turn %s is called %s", turn, m[1])
 	}
 	for _, foreign := range []string{"half of an answer", "scripted", "provider words", "sk-", "429", "500"} {
@@ -115,19 +116,19 @@ func checkSentence(t *testing.T, post simulator.Message, told string) {
 func TestTurnTimeoutEndsATurnWhoseProviderHangs(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, nil, "TURN_TIMEOUT=1s")
-	p.model.Then(scripted.Faulty(scripted.HangFault), scripted.Answer("The next turn."))
-	r := p.start(t)
+	p.Model.Then(scripted.Faulty(scripted.HangFault), scripted.Answer("The next turn."))
+	r := p.Start(t)
 	began := time.Now()
-	root := p.slack.Say(simulator.Alice, simulator.General, "<@UBOT> hello")
-	p.asked(t, 1)
-	p.slack.Say(simulator.Bob, simulator.General, "<@UBOT> and me?", simulator.SayOptions{Thread: root})
-	posts := p.posted(t, simulator.General, root, 2)
+	root := p.Slack.Say(simulator.Alice, simulator.General, "<@UBOT> hello")
+	p.Asked(t, 1)
+	p.Slack.Say(simulator.Bob, simulator.General, "<@UBOT> and me?", simulator.SayOptions{Thread: root})
+	posts := p.Posted(t, simulator.General, root, 2)
 	if took := time.Since(began); took < time.Second {
 		t.Errorf("it ended after %v", took)
 	}
 	checkSentence(t, posts[0], "used up its time")
-	if text := shownText(posts[1]); text != "The next turn." {
+	if text := apptest.ShownText(posts[1]); text != "The next turn." {
 		t.Errorf("who waited is answered %q", text)
 	}
-	r.term(t)
+	r.Term(t)
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"reeve/agent/scripted"
+	"reeve/cmd/app/apptest"
 	"reeve/slackapp/simulator"
 )
 
@@ -27,7 +28,7 @@ func TestP3_SteerRacesTheEndOfItsTurn(t *testing.T) {
 	// The provider answers with the last thing that it was asked, at once, and
 	// is held back only until the steer is on its way.
 	gates := &gates{open: map[string]chan struct{}{}}
-	p.model.Otherwise(func(r scripted.Request) scripted.Step {
+	p.Model.Otherwise(func(r scripted.Request) scripted.Step {
 		last := r.Messages[len(r.Messages)-1].Content
 		step, release := scripted.Answer(answerTo(last)).Held()
 		if gate := gates.of(last); gate != nil {
@@ -35,10 +36,10 @@ func TestP3_SteerRacesTheEndOfItsTurn(t *testing.T) {
 		} else {
 			release()
 		}
-		p.wake()
+		p.Wake()
 		return step
 	})
-	r := p.start(t)
+	r := p.Start(t)
 	var players sync.WaitGroup
 	const lanes = 4
 	for lane := range lanes {
@@ -52,8 +53,8 @@ func TestP3_SteerRacesTheEndOfItsTurn(t *testing.T) {
 	if t.Failed() {
 		return
 	}
-	p.quiet(300 * time.Millisecond) // nothing comes a second time
-	r.term(t)
+	p.Quiet(300 * time.Millisecond) // nothing comes a second time
+	r.Term(t)
 	counted := map[string]int{}
 	for n := range rounds {
 		counted[raceOutcome(t, p, n)]++
@@ -89,18 +90,18 @@ func answerTo(words string) string { return strings.ToUpper(words) }
 // raceRoom is a round's own channel, since a channel gets one post a second.
 func raceRoom(n int) string { return fmt.Sprintf("CR%03d", n) }
 
-func raceRound(t *testing.T, p *place, g *gates, n int) {
+func raceRound(t *testing.T, p *apptest.Place, g *gates, n int) {
 	open := g.add(request(n))
 	defer open()
-	root := p.slack.Say(simulator.Alice, raceRoom(n), "<@UBOT> "+request(n))
-	if p.wait(patience, func() bool { return asks(p, request(n)) == 1 }) != nil {
+	root := p.Slack.Say(simulator.Alice, raceRoom(n), "<@UBOT> "+request(n))
+	if p.Wait(apptest.Patience, func() bool { return asks(p, request(n)) == 1 }) != nil {
 		t.Errorf("round %d: the model is not asked", n)
 		return
 	}
 	// The answer and the steer set out together. Which comes first is as good
 	// as thrown.
 	interrupt := func() {
-		p.slack.Say(simulator.Alice, raceRoom(n), "<@UBOT> "+steer(n), simulator.SayOptions{Thread: root})
+		p.Slack.Say(simulator.Alice, raceRoom(n), "<@UBOT> "+steer(n), simulator.SayOptions{Thread: root})
 	}
 	if n%2 == 0 {
 		open()
@@ -109,15 +110,15 @@ func raceRound(t *testing.T, p *place, g *gates, n int) {
 		interrupt()
 		open()
 	}
-	if p.wait(patience, func() bool { return answers(p, request(n)) > 0 && answers(p, steer(n)) > 0 }) != nil {
+	if p.Wait(apptest.Patience, func() bool { return answers(p, request(n)) > 0 && answers(p, steer(n)) > 0 }) != nil {
 		t.Errorf("round %d: answered %d and %d times", n, answers(p, request(n)), answers(p, steer(n)))
 	}
 }
 
 // asks is in how many requests the words stand as the last thing asked.
-func asks(p *place, words string) int {
+func asks(p *apptest.Place, words string) int {
 	n := 0
-	for _, r := range p.model.Requests() {
+	for _, r := range p.Model.Requests() {
 		if r.Messages[len(r.Messages)-1].Content == words {
 			n++
 		}
@@ -126,9 +127,9 @@ func asks(p *place, words string) int {
 }
 
 // answers is how many posts answer the words.
-func answers(p *place, words string) int {
+func answers(p *apptest.Place, words string) int {
 	n := 0
-	for _, c := range p.slack.Calls("chat.postMessage") {
+	for _, c := range p.Slack.Calls("chat.postMessage") {
 		if c.OK && c.Args["text"] == answerTo(words) {
 			n++
 		}
@@ -138,7 +139,7 @@ func answers(p *place, words string) int {
 
 // raceOutcome says whether a round's steer joined the turn or began its own,
 // and fails when the wire shows anything else.
-func raceOutcome(t *testing.T, p *place, n int) string {
+func raceOutcome(t *testing.T, p *apptest.Place, n int) string {
 	t.Helper()
 	if a, b := asks(p, request(n)), asks(p, steer(n)); a != 1 || b != 1 {
 		t.Errorf("round %d: asked %d and %d times", n, a, b)
@@ -147,7 +148,7 @@ func raceOutcome(t *testing.T, p *place, n int) string {
 		t.Errorf("round %d: answered %d and %d times", n, a, b)
 	}
 	outcome := ""
-	for _, r := range p.model.Requests() {
+	for _, r := range p.Model.Requests() {
 		if r.Messages[len(r.Messages)-1].Content != steer(n) {
 			continue
 		}

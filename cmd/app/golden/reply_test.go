@@ -7,15 +7,16 @@ import (
 	"unicode/utf8"
 
 	"reeve/agent/scripted"
+	"reeve/cmd/app/apptest"
 	"reeve/slackapp/simulator"
 )
 
 // answered lets the shipped binary post an answer and gives the posts.
-func answered(t *testing.T, p *place, answer string, n int) (posts []simulator.Message, root string) {
+func answered(t *testing.T, p *apptest.Place, answer string, n int) (posts []simulator.Message, root string) {
 	t.Helper()
-	p.model.Then(scripted.Answer(answer))
-	root = p.slack.Say(simulator.Alice, simulator.General, "<@UBOT> hello")
-	return p.posted(t, simulator.General, root, n), root
+	p.Model.Then(scripted.Answer(answer))
+	root = p.Slack.Say(simulator.Alice, simulator.General, "<@UBOT> hello")
+	return p.Posted(t, simulator.General, root, n), root
 }
 
 // A long answer comes in several posts, cut at the borders of its blocks and in
@@ -23,7 +24,7 @@ func answered(t *testing.T, p *place, answer string, n int) (posts []simulator.M
 func TestLongAnswersAreSplit(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, nil)
-	r := p.start(t)
+	r := p.Start(t)
 	var b strings.Builder
 	var marks []string
 	mark := func(kind string, i int) string {
@@ -42,12 +43,12 @@ func TestLongAnswersAreSplit(t *testing.T) {
 		fmt.Fprintf(&b, "- %s %s\n", mark("item", i), strings.Repeat("sit amet ", 8))
 	}
 	_, root := answered(t, p, b.String(), 3)
-	p.until(t, "the last post", func() bool { return strings.Contains(texts(p, simulator.General, root), marks[len(marks)-1]) })
-	r.term(t)
-	posts := p.posts(simulator.General, root)
+	p.Until(t, "the last post", func() bool { return strings.Contains(texts(p, simulator.General, root), marks[len(marks)-1]) })
+	r.Term(t)
+	posts := p.Posts(simulator.General, root)
 	var all strings.Builder
 	for i, m := range posts {
-		text := shownText(m)
+		text := apptest.ShownText(m)
 		all.WriteString(text)
 		if n := utf8.RuneCountInString(text); n > 12_000 || n == 0 {
 			t.Errorf("post %d has %d characters", i+1, n)
@@ -78,7 +79,7 @@ func TestLongAnswersAreSplit(t *testing.T) {
 func TestAnswersAreDisarmed(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, nil)
-	r := p.start(t)
+	r := p.Start(t)
 	posts, _ := answered(t, p, strings.Join([]string{
 		"<!channel> <!here> <!everyone|all> <!subteam^S123> &lt;!channel&gt; `<!channel>`",
 		"Ask <@UALICE> or <@UCAROL>.",
@@ -86,15 +87,15 @@ func TestAnswersAreDisarmed(t *testing.T) {
 		"[https://good.example](https://evil.example/login)",
 		"```\n<!channel> <@UCAROL>\n```",
 	}, "\n\n"), 1)
-	r.term(t)
-	for _, sent := range []string{shownText(posts[0]), posts[0].Text} {
+	r.Term(t)
+	for _, sent := range []string{apptest.ShownText(posts[0]), posts[0].Text} {
 		for _, token := range []string{"<!channel", "<!here", "<!everyone", "<!subteam", "<@UCAROL", "](javascript", "javascript:alert", "![", "@channel", "@here", "&lt;!channel"} {
 			if strings.Contains(sent, token) {
 				t.Errorf("%q stands in %q", token, sent)
 			}
 		}
 	}
-	shown := shownText(posts[0])
+	shown := apptest.ShownText(posts[0])
 	if !strings.Contains(shown, "<@UALICE>") {
 		t.Errorf("who asked is not mentioned in %q", shown)
 	}
@@ -114,11 +115,11 @@ func TestAnswersAreDisarmed(t *testing.T) {
 func TestAnswersFallBackToPlainText(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, nil)
-	r := p.start(t)
-	p.slack.Fail(simulator.Fault{Method: "chat.postMessage", Error: "invalid_blocks", Times: 2})
+	r := p.Start(t)
+	p.Slack.Fail(simulator.Fault{Method: "chat.postMessage", Error: "invalid_blocks", Times: 2})
 	posts, root := answered(t, p, "**The answer** is 42, and `not` <!channel>.", 1)
-	r.term(t)
-	if n := len(p.posts(simulator.General, root)); n != 1 {
+	r.Term(t)
+	if n := len(p.Posts(simulator.General, root)); n != 1 {
 		t.Errorf("%d posts", n)
 	}
 	if text := posts[0].Text; !strings.Contains(text, "The answer is 42") || strings.Contains(text, "<!channel") || posts[0].Blocks != nil {
@@ -132,12 +133,12 @@ func TestAnswersFallBackToPlainText(t *testing.T) {
 func TestP7_LostAnswerOfAPost(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, nil)
-	r := p.startOther(t, tenth)
-	p.slack.Fail(simulator.Fault{Method: "chat.postMessage", LoseAnswer: true})
+	r := p.StartOther(t, tenth)
+	p.Slack.Fail(simulator.Fault{Method: "chat.postMessage", LoseAnswer: true})
 	_, root := answered(t, p, "The answer.", 1)
-	p.until(t, "it looks into the thread", func() bool { return len(p.slack.Calls("conversations.replies")) > 0 })
-	p.until(t, "it has found the post", func() bool { return len(p.journal.with("part found posted")) == 1 })
-	r.term(t)
+	p.Until(t, "it looks into the thread", func() bool { return len(p.Slack.Calls("conversations.replies")) > 0 })
+	p.Until(t, "it has found the post", func() bool { return len(p.Journal.With("part found posted")) == 1 })
+	r.Term(t)
 	if got := texts(p, simulator.General, root); got != "The answer." {
 		t.Errorf("the thread says %q", got)
 	}
@@ -148,28 +149,28 @@ func TestP7_LostAnswerOfAPost(t *testing.T) {
 func TestP7_KilledBeforeThePost(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, nil)
-	p.model.Then(scripted.Answer("The answer."))
-	first := p.startOther(t, tenth)
-	release := p.slack.Hold("chat.postMessage")
+	p.Model.Then(scripted.Answer("The answer."))
+	first := p.StartOther(t, tenth)
+	release := p.Slack.Hold("chat.postMessage")
 	defer release()
-	root := p.slack.Say(simulator.Alice, simulator.General, "<@UBOT> hello")
-	p.until(t, "the post is on its way", func() bool {
-		for _, e := range p.slack.Events(0) {
+	root := p.Slack.Say(simulator.Alice, simulator.General, "<@UBOT> hello")
+	p.Until(t, "the post is on its way", func() bool {
+		for _, e := range p.Slack.Events(0) {
 			if e.Kind == simulator.Held {
 				return true
 			}
 		}
 		return false
 	})
-	first.kill()
+	first.Kill()
 	release()
-	second := p.startOther(t, tenth)
-	p.posted(t, simulator.General, root, 1)
-	second.term(t)
+	second := p.StartOther(t, tenth)
+	p.Posted(t, simulator.General, root, 1)
+	second.Term(t)
 	if got := texts(p, simulator.General, root); got != "The answer." {
 		t.Errorf("the thread says %q", got)
 	}
-	if n := len(p.model.Requests()); n != 1 {
+	if n := len(p.Model.Requests()); n != 1 {
 		t.Errorf("the model was asked %d times", n)
 	}
 }

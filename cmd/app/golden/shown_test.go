@@ -1,7 +1,6 @@
 package golden
 
 import (
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
@@ -9,7 +8,7 @@ import (
 
 	"reeve/agent"
 	"reeve/agent/scripted"
-	"reeve/slackapp/simulator"
+	"reeve/cmd/app/apptest"
 )
 
 // shown is what came of the story, as its "expect" section says it: each
@@ -33,7 +32,7 @@ func (f *performance) shown() string {
 	}
 	fmt.Fprintf(&b, "posts\n")
 	for _, m := range f.posts() {
-		fmt.Fprintf(&b, "  %s, %s: %s\n", name(turns, turnOf(m)), f.where(m.Channel, m.ThreadTS), f.normal(shownText(m), turns))
+		fmt.Fprintf(&b, "  %s, %s: %s\n", name(turns, apptest.TurnOf(m)), f.where(m.Channel, m.ThreadTS), f.normal(apptest.ShownText(m), turns))
 	}
 	fmt.Fprintf(&b, "private\n")
 	for _, e := range f.ephemerals() {
@@ -55,9 +54,9 @@ const receiptsSetting = "RECEIPTS=shown"
 // turns are the story's turns, first seen first.
 func (f *performance) turns() []string {
 	var ids []string
-	for _, l := range f.place.journal.all() {
-		parts := strings.Split(l.text("conversation"), ":")
-		id := l.text("turn")
+	for _, l := range f.place.Journal.All() {
+		parts := strings.Split(l.Text("conversation"), ":")
+		id := l.Text("turn")
 		if id != "" && len(parts) == 3 && f.cast.owns(parts[1]) && !slices.Contains(ids, id) {
 			ids = append(ids, id)
 		}
@@ -78,22 +77,22 @@ var behind = map[string]bool{"wait": true, "refused": true, "withdraw_own": true
 
 // fate is what became of a message.
 func (f *performance) fate(s saying, turns []string) string {
-	if s.before && len(f.fates(s.ts)) == 0 {
+	if s.before {
 		return "before the bot's time"
 	}
 	var said []string
 	for _, l := range f.fates(s.ts) {
-		text := l.text("disposition")
-		if first := l.text("first"); first != "" {
+		text := l.Text("disposition")
+		if first := l.Text("first"); first != "" {
 			text += " of " + first
 		}
-		if id := l.text("turn"); id != "" {
+		if id := l.Text("turn"); id != "" {
 			text += " " + name(turns, id)
 		}
 		if l["forced"] == true {
 			text += ", forced"
 		}
-		if who := l.text("runs"); who != "" && behind[l.text("disposition")] {
+		if who := l.Text("runs"); who != "" && behind[l.Text("disposition")] {
 			text += ", behind " + who
 		}
 		if n, ok := l["withdrawn"].(float64); ok {
@@ -109,19 +108,19 @@ func (f *performance) fate(s saying, turns []string) string {
 
 // turn is whose a turn is, how it ended, and which messages it took in.
 func (f *performance) turn(id string) string {
-	of := func(msg string) []line {
-		return slices.DeleteFunc(f.lines(msg), func(l line) bool { return l.text("turn") != id })
+	of := func(msg string) []apptest.Line {
+		return slices.DeleteFunc(f.lines(msg), func(l apptest.Line) bool { return l.Text("turn") != id })
 	}
 	text := "never ran"
 	for i, l := range of("turn runs") {
 		if i == 0 {
-			text = "of " + f.normal(l.text("actor"), nil)
+			text = "of " + f.normal(l.Text("actor"), nil)
 		}
 	}
 	outcome, messages := "not ended", []string{}
 	for _, l := range of("turn ended") {
-		outcome = l.text("outcome")
-		for _, ts := range l.list("messages") {
+		outcome = l.Text("outcome")
+		for _, ts := range l.List("messages") {
 			messages = append(messages, f.label(ts))
 		}
 	}
@@ -147,18 +146,6 @@ func (f *performance) where(channel, thread string) string {
 		where += " of " + f.normal(channel, nil)
 	}
 	return where
-}
-
-// turnOf is the turn that a post's metadata names.
-func turnOf(m simulator.Message) string {
-	var metadata struct {
-		EventPayload struct {
-			ID string `json:"id"`
-		} `json:"event_payload"`
-	}
-	_ = json.Unmarshal(m.Metadata, &metadata)
-	turn, _, _ := strings.Cut(metadata.EventPayload.ID, "/")
-	return turn
 }
 
 // requestLines is what the model was sent, a line for each thing: the request

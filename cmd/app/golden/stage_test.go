@@ -1,7 +1,6 @@
 package golden
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -10,13 +9,14 @@ import (
 	"testing"
 
 	"reeve/agent/scripted"
+	"reeve/cmd/app/apptest"
 	"reeve/slackapp/simulator"
 )
 
 // performance is a story while it is played.
 type performance struct {
 	*story
-	place  *place
+	place  *apptest.Place
 	labels map[string]string // label -> ts
 	said   []saying          // in their order
 }
@@ -47,7 +47,7 @@ func route(stories []*story, wake func()) func(scripted.Request) scripted.Step {
 }
 
 // perform plays a story to its last step.
-func (s *story) perform(t *testing.T, p *place) *performance {
+func (s *story) perform(t *testing.T, p *apptest.Place) *performance {
 	t.Helper()
 	f := &performance{story: s, place: p, labels: map[string]string{}}
 	t.Cleanup(s.play.releaseAll)
@@ -63,8 +63,6 @@ func (f *performance) do(one step) error {
 	switch {
 	case one.Say != "":
 		return f.say(one)
-	case one.Deliver != "":
-		return f.deliver(f.labels[one.Deliver])
 	case one.Release > 0:
 		// A request is released after it is there, or it would not be held.
 		if err := f.await(func() bool { return len(f.play.asked()) >= one.Release }); err != nil {
@@ -83,7 +81,7 @@ func (f *performance) do(one step) error {
 	return fmt.Errorf("a step that does nothing: %+v", one)
 }
 
-func (f *performance) await(done func() bool) error { return f.place.wait(patience, done) }
+func (f *performance) await(done func() bool) error { return f.place.Wait(apptest.Patience, done) }
 
 // reached reports whether what a step waits for has come.
 func (f *performance) reached(one step) bool {
@@ -143,9 +141,9 @@ func (f *performance) say(one step) error {
 	}
 	channel := f.cast.channel(one.Channel, one.Say)
 	if one.Repeat {
-		f.place.slack.DuplicateNext(1)
+		f.place.Slack.DuplicateNext(1)
 	}
-	ts, err := f.place.slack.TrySay(user, channel, f.cast.wire(one.Text), options)
+	ts, err := f.place.Slack.TrySay(user, channel, f.cast.wire(one.Text), options)
 	if err != nil {
 		return err
 	}
@@ -157,28 +155,11 @@ func (f *performance) say(one step) error {
 	return f.await(func() bool { return len(f.fates(ts)) > 0 || f.settled(ts) })
 }
 
-// deliver sends a message's event late.
-func (f *performance) deliver(ts string) error {
-	for _, s := range f.said {
-		if s.ts != ts {
-			continue
-		}
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
-		defer cancel()
-		_, err := f.place.slack.DeliverEvent(ctx, s.channel, map[string]any{
-			"type": "message", "channel": s.channel, "channel_type": "channel", "ts": ts, "event_ts": ts, "thread_ts": f.said[0].ts,
-			"user": f.cast.id(s.who), "team": simulator.HomeTeam, "text": f.cast.wire(s.text), "client_msg_id": "late-" + ts,
-		})
-		return err
-	}
-	return fmt.Errorf("nothing to deliver")
-}
-
 // settled reports whether every event about a message is acknowledged, and
 // there is one.
 func (f *performance) settled(ts string) bool {
 	found := false
-	for _, e := range f.place.slack.Envelopes() {
+	for _, e := range f.place.Slack.Envelopes() {
 		var payload struct {
 			Event struct {
 				TS string `json:"ts"`
@@ -196,10 +177,10 @@ func (f *performance) settled(ts string) bool {
 }
 
 // lines are those of the log that are about the story's conversations.
-func (f *performance) lines(msg string) []line {
-	var found []line
-	for _, l := range f.place.journal.with(msg) {
-		parts := strings.Split(l.text("conversation"), ":")
+func (f *performance) lines(msg string) []apptest.Line {
+	var found []apptest.Line
+	for _, l := range f.place.Journal.With(msg) {
+		parts := strings.Split(l.Text("conversation"), ":")
 		if len(parts) == 3 && f.cast.owns(parts[1]) {
 			found = append(found, l)
 		}
@@ -208,8 +189,8 @@ func (f *performance) lines(msg string) []line {
 }
 
 // fates are the lines that say what became of a message.
-func (f *performance) fates(ts string) []line {
-	return slices.DeleteFunc(f.lines("message"), func(l line) bool { return l.text("ts") != ts })
+func (f *performance) fates(ts string) []apptest.Line {
+	return slices.DeleteFunc(f.lines("message"), func(l apptest.Line) bool { return l.Text("ts") != ts })
 }
 
 // channels are those in which something was said, in their order.
@@ -227,7 +208,7 @@ func (f *performance) channels() []string {
 // no order.
 func (f *performance) posts() []simulator.Message {
 	var posts []simulator.Message
-	for _, e := range f.place.slack.Events(0) {
+	for _, e := range f.place.Slack.Events(0) {
 		if e.Kind == simulator.MessagePosted && e.Message.User == botID && f.cast.owns(e.Message.Channel) {
 			posts = append(posts, *e.Message)
 		}
@@ -239,7 +220,7 @@ func (f *performance) posts() []simulator.Message {
 func (f *performance) ephemerals() []simulator.Ephemeral {
 	var list []simulator.Ephemeral
 	for _, name := range people {
-		list = append(list, f.place.slack.Ephemerals(f.cast.id(name))...)
+		list = append(list, f.place.Slack.Ephemerals(f.cast.id(name))...)
 	}
 	return list
 }
@@ -249,7 +230,7 @@ func (f *performance) reactions(ts string) []string {
 	var names []string
 	for _, channel := range f.channels() {
 		for _, root := range append([]string{""}, f.roots(channel)...) {
-			for _, m := range f.place.slack.Messages(channel, root) {
+			for _, m := range f.place.Slack.Messages(channel, root) {
 				if m.TS != ts {
 					continue
 				}
@@ -267,7 +248,7 @@ func (f *performance) reactions(ts string) []string {
 
 func (f *performance) roots(channel string) []string {
 	var roots []string
-	for _, m := range f.place.slack.Messages(channel, "") {
+	for _, m := range f.place.Slack.Messages(channel, "") {
 		roots = append(roots, m.TS)
 	}
 	return roots

@@ -1,4 +1,4 @@
-package golden
+package apptest
 
 import (
 	"errors"
@@ -12,23 +12,26 @@ import (
 	"time"
 )
 
-// replica is one process of Reeve.
-type replica struct {
+// Process is one process of Reeve.
+type Process struct {
+	// Journal is what this process has logged.
+	Journal *Journal
+
 	process *os.Process
 	done    chan struct{} // closed when it has ended and all it wrote is read
 	code    int
 }
 
-// launch starts a process that writes its log into the place's journal. It is
-// gone when the test is, or the test binary.
-func (p *place) launch(t testing.TB, env []string, command ...string) *replica {
+// launch starts a process that writes its log into a journal of its own and
+// into others. It is gone when the test is, or the test binary.
+func launch(t testing.TB, env []string, command []string, into ...*Journal) *Process {
 	t.Helper()
+	p := &Process{Journal: &Journal{}, done: make(chan struct{})}
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Dir = t.TempDir()
 	cmd.Env = append(plainEnvironment(), env...)
-	cmd.Stderr = p.journal.writer()
+	cmd.Stderr = &lineWriter{journals: append([]*Journal{p.Journal}, into...)}
 	dieWithParent(cmd)
-	r := &replica{done: make(chan struct{})}
 	started := make(chan error, 1)
 	go func() {
 		// The kernel takes the end of the thread that started a child for the
@@ -39,48 +42,59 @@ func (p *place) launch(t testing.TB, env []string, command ...string) *replica {
 		started <- err
 		if err == nil {
 			_ = cmd.Wait()
-			r.code = cmd.ProcessState.ExitCode()
-			close(r.done)
+			p.code = cmd.ProcessState.ExitCode()
+			close(p.done)
 		}
 	}()
 	if err := <-started; err != nil {
 		t.Fatal(err)
 	}
-	r.process = cmd.Process
-	t.Cleanup(r.kill)
-	return r
+	p.process = cmd.Process
+	t.Cleanup(p.Kill)
+	return p
 }
 
-// kill ends it as a crash does, and returns when it is gone.
-func (r *replica) kill() {
-	_ = r.process.Kill()
-	<-r.done
+// Kill ends it as a crash does, and returns when it is gone.
+func (p *Process) Kill() {
+	_ = p.process.Kill()
+	<-p.done
 }
 
-func (r *replica) signal(t testing.TB, signal os.Signal) {
+// Signal sends it a signal; it must be there.
+func (p *Process) Signal(t testing.TB, signal os.Signal) {
 	t.Helper()
-	if err := r.process.Signal(signal); err != nil {
+	if err := p.process.Signal(signal); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// end waits until it has ended by itself, and answers its exit code.
-func (r *replica) end(limit time.Duration) (int, error) {
+// Ended reports whether it is gone.
+func (p *Process) Ended() bool {
+	select {
+	case <-p.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// End waits until it has ended by itself, and answers its exit code.
+func (p *Process) End(limit time.Duration) (int, error) {
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
 	select {
-	case <-r.done:
-		return r.code, nil
+	case <-p.done:
+		return p.code, nil
 	case <-timer.C:
 		return 0, errors.New("the process has not ended after " + limit.String())
 	}
 }
 
-// term ends it as an operator does; it must end well.
-func (r *replica) term(t testing.TB) {
+// Term ends it as an operator does; it must end well.
+func (p *Process) Term(t testing.TB) {
 	t.Helper()
-	r.signal(t, syscall.SIGTERM)
-	code, err := r.end(20 * time.Second)
+	p.Signal(t, syscall.SIGTERM)
+	code, err := p.End(20 * time.Second)
 	if err == nil && code != 0 {
 		err = fmt.Errorf("exit code %d", code)
 	}
