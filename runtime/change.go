@@ -11,9 +11,9 @@ import (
 // knows it.
 const young = time.Hour
 
-// rowOf is the message's disposition in every state, or, of a change, in every
+// RowOf is the message's disposition in every state, or, of a change, in every
 // place in which the message may stand.
-func rowOf(m chat.Message, p Policy, now time.Time) chat.Row {
+func RowOf(m chat.Message, p Policy, now time.Time) chat.Row {
 	if m.Change == nil {
 		return DecideRow(m, p)
 	}

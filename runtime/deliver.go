@@ -22,7 +22,7 @@ func (r *Runtime) Deliver(ctx context.Context, in []chat.Message) []Outcome {
 		}
 		at = append(at, i)
 		puts = append(puts, mailbox.Put{
-			Message: m, Row: rowOf(m, r.opts.Policy, time.Now()),
+			Message: m, Row: RowOf(m, r.opts.Policy, time.Now()),
 			Turn: newTurnID(), Setup: r.setup, Claim: r.reserve(),
 		})
 	}

@@ -2,6 +2,7 @@ package slackapp
 
 import (
 	"encoding/json"
+	"strings"
 
 	"reeve/runtime"
 	"reeve/runtime/chat"
@@ -78,7 +79,9 @@ func Admit(raw Raw, self Identity, policy Admission) Verdict {
 	case "agent_session_stopped":
 		return admitSign(raw, self, policy, KindStopClick, ev.Channel, ev.ThreadTS)
 	case "reaction_added":
-		if policy.StopReaction == "" || ev.Reaction != policy.StopReaction {
+		// A hand in another skin is the same sign.
+		name, _, _ := strings.Cut(ev.Reaction, "::")
+		if policy.StopReaction == "" || name != policy.StopReaction {
 			return ignored("reaction")
 		}
 		return admitSign(raw, self, policy, KindStopReaction, ev.ItemChannel, ev.ItemTS)
@@ -100,8 +103,6 @@ func admitMessage(raw Raw, ev rawEvent, self Identity, policy Admission) Verdict
 		return ignored("system_author")
 	case !isDM(ev) && len(policy.Channels) > 0 && !policy.Channels[chat.ChannelID(ev.Channel)]:
 		return ignored("channel_not_allowed")
-	case raw.ExtShared && !policy.AllowExternal:
-		return ignored("external_channel")
 	}
 	author := authorOf(raw, ev, self)
 	if author.actor.IsZero() {
@@ -112,9 +113,13 @@ func admitMessage(raw Raw, ev rawEvent, self Identity, policy Admission) Verdict
 	m.Visibility = visibilityOf(raw, ev)
 	var rule string
 	m.Standing, m.Name, rule = standingOf(author, policy)
+	if raw.ExtShared && !policy.AllowExternal {
+		m.Standing, rule = chat.ContextOnly, "external_channel"
+	}
 	if m.Standing == chat.ContextOnly {
 		m.Forced, m.Stop = false, false
 		// A person is told why he may not instruct; an app never is.
+		m.Rule = rule
 		m.Addressed = m.Addressed && m.Author.IsPerson()
 	}
 	return Verdict{Kind: KindMessage, Rule: rule, Message: m, About: m.ID, Thread: m.Conversation.Root}

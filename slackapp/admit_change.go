@@ -19,8 +19,11 @@ func admitChange(raw Raw, self Identity, policy Admission) Verdict {
 	}
 	now.Channel, now.ChannelType = raw.Event.Channel, raw.Event.ChannelType
 	before.Channel, before.ChannelType = now.Channel, now.ChannelType
+	if !isTS(raw.Event.TS) {
+		return ignored("malformed")
+	}
 	v := admitMessage(raw, now, self, policy)
-	if v.Kind != KindMessage || !isTS(raw.Event.TS) {
+	if v.Kind != KindMessage {
 		return v
 	}
 	v.Kind, v.Rule = KindEdit, "edit"
@@ -29,7 +32,7 @@ func admitChange(raw Raw, self Identity, policy Admission) Verdict {
 	v.Message.Change = &chat.Change{
 		Kind: chat.Edited, TS: chat.TS(raw.Event.TS),
 		ByAuthor: now.EditedUser == now.User, Differs: true, ByApp: now.stamped(),
-		AddsMention: mentions(now, self) && !mentions(before, self),
+		AddsMention: before.TS != "" && mentions(now, self) && !mentions(before, self),
 	}
 	return v
 }
@@ -59,7 +62,9 @@ func admitDeletion(raw Raw, self Identity, policy Admission, ts string, before r
 }
 
 // admitSign is for a stop that is no message: a reaction to one, or Slack's own
-// Stop button in a thread. It counts from its own time on.
+// Stop button in a thread. It counts from its own time on. What kind of channel
+// it is no event of these says, nor whose organisation the person belongs to: in
+// a channel shared with another one it is nobody's who may instruct.
 func admitSign(raw Raw, self Identity, policy Admission, kind Kind, channel, on string) Verdict {
 	ev := raw.Event
 	switch {

@@ -101,8 +101,10 @@ func (e *Edge) deliver(ctx context.Context, batch []item) {
 		for _, d := range it.deliveries {
 			e.finish(d)
 		}
-		e.seen.add(it.message.ID)
-		e.release(it.message.ID, "duplicate_mention")
+		if outcomes[i].Message.Change == nil { // a change of a message is not the message
+			e.seen.add(it.message.ID)
+			e.release(it.message.ID, "duplicate_mention")
+		}
 		told = append(told, outcomes[i])
 	}
 	if len(told) == 0 || e.opts.Notices == nil {

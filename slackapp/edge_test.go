@@ -65,8 +65,8 @@ func TestWhatIsOfNoInterestIsAcknowledgedAtOnce(t *testing.T) {
 		s := newStage(t)
 		s.comes("own", said("x", object{"bot_id": "BBOT"}))
 		s.comes("unknown", object{"type": "hologram"})
-		s.comes("edit", object{"type": "message", "subtype": "message_changed", "channel": "CGENERAL", "ts": ts2,
-			"message": said("b", object{"edited": object{"ts": ts2}}), "previous_message": said("a")})
+		s.comes("unfurl", object{"type": "message", "subtype": "message_changed", "channel": "CGENERAL", "ts": ts2,
+			"message": said("a", object{"attachments": []object{{"text": "a preview"}}}), "previous_message": said("a")})
 		s.comes("stop", object{"type": "agent_session_stopped", "channel": "CGENERAL", "thread_ts": ts1, "user": "UALICE"})
 		s.comesAs("click", "interactive", []byte(`{"type":"block_actions"}`))
 		s.comesAs("command", "slash_commands", []byte(`{}`))
@@ -74,7 +74,7 @@ func TestWhatIsOfNoInterestIsAcknowledgedAtOnce(t *testing.T) {
 		s.comesAs("list", "events_api", []byte(`[]`))
 		s.comesAs("none", "events_api", nil)
 		synctest.Wait()
-		s.wantAcks("own", "unknown", "edit", "stop", "click", "command", "later", "list", "none")
+		s.wantAcks("own", "unknown", "unfurl", "stop", "click", "command", "later", "list", "none")
 		s.wantDelivered()
 	})
 }

@@ -105,9 +105,11 @@ func (r *Receipts) Told(outcomes []runtime.Outcome) {
 			r.set(id, waits)
 		case chat.WithdrawOwn:
 			r.set(id, done)
+		case chat.Withdraw:
+			r.clear(id)
 		}
 		for _, w := range o.Withdrawn {
-			r.take(w, waits, true)
+			r.clear(w)
 		}
 	}
 	r.wake()
@@ -134,6 +136,12 @@ func (r *Receipts) Show(c runtime.Change) {
 		r.set(last, done)
 	}
 	r.wake()
+}
+
+// clear takes off what says that a message will be dealt with.
+func (r *Receipts) clear(id chat.MessageID) {
+	r.take(id, waits, true)
+	r.take(id, accepted, false)
 }
 
 func (r *Receipts) set(id chat.MessageID, name string) {

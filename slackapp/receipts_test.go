@@ -176,7 +176,7 @@ func TestReceiptsOfOutcomes(t *testing.T) {
 	want := map[chat.Disposition]string{
 		chat.Start: "eyes", chat.SteerOwn: "eyes", chat.SteerContext: "eyes", chat.JoinParked: "eyes", chat.EndWait: "eyes",
 		chat.Wait: "hourglass_flowing_sand", chat.WithdrawOwn: "white_check_mark",
-		chat.Stop: "", chat.NothingRunning: "", chat.AsContext: "", chat.Refused: "", chat.Duplicate: "", chat.Ignored: "",
+		chat.Stop: "", chat.ReplaceText: "", chat.Withdraw: "", chat.Blank: "", chat.ClaimKey: "", chat.NothingRunning: "", chat.AsContext: "", chat.Refused: "", chat.Duplicate: "", chat.Ignored: "",
 	}
 	ts := map[chat.Disposition]string{}
 	for d := range want {
@@ -186,6 +186,28 @@ func TestReceiptsOfOutcomes(t *testing.T) {
 	for d, w := range want {
 		b.waitReceipts(ts[d], w)
 	}
+}
+
+// What is taken back is not dealt with: its marks go.
+func TestReceiptsOfWhatIsTakenBack(t *testing.T) {
+	b := newBench(t, nil)
+	r, run := newReceipts(b)
+	run()
+	waiting, steer, other := b.said("waits"), b.said("steers"), b.said("waits too")
+	for ts, d := range map[string]chat.Disposition{waiting: chat.Wait, steer: chat.SteerOwn, other: chat.Wait} {
+		who := map[string]chat.UserID{waiting: simulator.Bob, steer: simulator.Bob, other: simulator.Carol}[ts]
+		r.Told([]runtime.Outcome{{Message: b.message(b.root, ts, who), Disposition: d}})
+	}
+	b.waitReceipts(waiting, "hourglass_flowing_sand")
+	b.waitReceipts(steer, "eyes")
+	b.waitReceipts(other, "hourglass_flowing_sand")
+	r.Told([]runtime.Outcome{
+		{Message: b.message(b.root, waiting, simulator.Bob), Disposition: chat.Withdraw},
+		{Message: b.message(b.root, b.said("stop"), simulator.Bob), Disposition: chat.Stop, Withdrawn: []chat.MessageID{b.message(b.root, steer, simulator.Bob).ID}},
+	})
+	b.waitReceipts(waiting, "")
+	b.waitReceipts(steer, "")
+	b.waitReceipts(other, "hourglass_flowing_sand")
 }
 
 // memory remembers for ever, and what it was asked.
@@ -236,7 +258,7 @@ func TestNotices(t *testing.T) {
 		{"waits", runtime.Outcome{Message: m, Disposition: chat.Wait, Runs: alice}, slackapp.TextWaiting(alice), 24 * time.Hour},
 		{"full", runtime.Outcome{Message: m, Disposition: chat.Refused, Runs: alice}, slackapp.TextFull(), time.Minute},
 		{"not yours", runtime.Outcome{Message: stop(m), Disposition: chat.Refused, Runs: alice}, slackapp.TextNotYours(alice), time.Minute},
-		{"nothing running", runtime.Outcome{Message: stop(m), Disposition: chat.NothingRunning}, slackapp.TextNothingRunning(), time.Minute},
+		{"nothing running", runtime.Outcome{Message: stop(m), Disposition: chat.NothingRunning}, slackapp.TextNothingRunning(false), time.Minute},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -31,16 +31,19 @@ var scopes = []reason{
 	{"im:write", "open a direct message to tell somebody something privately"},
 	{"mpim:history", "the same, in group direct messages"},
 	{"mpim:read", "the same as channels:read"},
+	{"reactions:read", "be told of the reaction that stops"},
 	{"reactions:write", "mark messages as seen, waiting and done"},
 	{"users:read", "tell members from guests, bots and strangers; names and time zones"},
 }
 
 var events = []reason{
+	{"agent_session_stopped", "somebody presses Slack's own Stop button, where Slack shows one"},
 	{"app_mention", "somebody mentions the bot"},
 	{"message.channels", "messages in its public channels"},
 	{"message.groups", "in its private channels"},
 	{"message.im", "in its direct messages"},
 	{"message.mpim", "in its group direct messages"},
+	{"reaction_added", "the reaction that stops"},
 }
 
 // manifest is what Slack makes the app from.
@@ -80,7 +83,7 @@ oauth_config:
 
 func list(b *strings.Builder, reasons []reason) {
 	for _, r := range reasons {
-		fmt.Fprintf(b, "      - %-18s # %s\n", r.name, r.why)
+		fmt.Fprintf(b, "      - %-21s # %s\n", r.name, r.why)
 	}
 }
 

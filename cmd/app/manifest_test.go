@@ -5,7 +5,6 @@ import (
 	"go/parser"
 	"go/token"
 	"os/exec"
-	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -61,13 +60,6 @@ var eventScopes = map[string]map[string]string{
 	},
 	"reaction_added":        {"reaction_added": "reactions:read"},
 	"agent_session_stopped": {"agent_session_stopped": ""},
-}
-
-// undelivered are events that admission knows and the edge does not pass on
-// yet, by the kind under which it would: they are not subscribed to.
-var undelivered = map[string]string{
-	"reaction_added":        "KindStopReaction",
-	"agent_session_stopped": "KindStopClick",
 }
 
 var apiName = regexp.MustCompile(`^(?:agents|apps|assistant|auth|bots|chat|conversations|emoji|files|pins|reactions|team|usergroups|users|views)\.[a-zA-Z.]+$`)
@@ -179,24 +171,6 @@ func handledEvents(t *testing.T) []string {
 	return slices.Compact(handled)
 }
 
-// deliveredKinds are the verdicts of admission that the edge does something with.
-func deliveredKinds(t *testing.T) map[string]bool {
-	t.Helper()
-	kinds := map[string]bool{}
-	eachSlackFile(t, func(name string, file *ast.File, _ *token.FileSet) {
-		if !strings.HasPrefix(path.Base(name), "edge") {
-			return
-		}
-		ast.Inspect(file, func(n ast.Node) bool {
-			if id, ok := n.(*ast.Ident); ok && strings.HasPrefix(id.Name, "Kind") {
-				kinds[id.Name] = true
-			}
-			return true
-		})
-	})
-	return kinds
-}
-
 func TestManifestIsWhatTheCodeUses(t *testing.T) {
 	needed := map[string]bool{}
 	for method := range calledMethods(t) {
@@ -205,11 +179,7 @@ func TestManifestIsWhatTheCodeUses(t *testing.T) {
 		}
 	}
 	subscribed := map[string]bool{}
-	kinds := deliveredKinds(t)
 	for _, event := range handledEvents(t) {
-		if kind, ok := undelivered[event]; ok && !kinds[kind] {
-			continue
-		}
 		for subscription, scope := range eventScopes[event] {
 			subscribed[subscription] = true
 			if scope != "" {

@@ -77,6 +77,7 @@ func (a assembly) serve(ctx context.Context) error {
 	})
 	readBack := slackapp.NewReadBack(slackapp.ReadBackOptions{
 		Gaps: box, Line: sockets, Reader: reader, Self: self, Admission: policy, Inbox: rt, Notices: edge,
+		Edits:      slackapp.EditsInto{Inbox: rt, Notices: edge},
 		StampEvery: a.options.StampEvery, GapAfter: a.options.GapAfter, Lease: a.options.LeaseTTL, Margin: a.options.LeaseMargin,
 		Rate: a.options.ReadRate, Burst: a.options.ReadBurst, Log: a.log,
 	})
@@ -181,7 +182,7 @@ func (a assembly) agent() (*agent.Loop, []string, error) {
 
 // admission is who may instruct, and where.
 func (a assembly) admission() slackapp.Admission {
-	policy := slackapp.Admission{AllowExternal: a.settings.AllowExternal}
+	policy := slackapp.Admission{AllowExternal: a.settings.AllowExternal, StopReaction: a.settings.StopReaction}
 	for _, c := range a.settings.AllowedChannels {
 		if policy.Channels == nil {
 			policy.Channels = map[chat.ChannelID]bool{}

@@ -26,7 +26,9 @@ local function open(from, to, unchecked, sender, look)
 end
 if t[10] == token then
   -- Closed by this very call before its answer was lost.
-  return {'closed', t[14] or '', tonumber(t[15] or 0), claimed_before(c, by.nonce), 0}
+  local again = {'closed', t[14] or '', tonumber(t[15] or 0), claimed_before(c, by.nonce), 0}
+  for ts in string.gmatch(redis.call('HGET', turn_key(turn), 'withdrew') or '', '[^,]+') do again[#again + 1] = ts end
+  return again
 end
 if t[1] ~= 'running' or t[2] ~= token then return {} end
 if outcome == 'done' and n <= tonumber(t[7]) then
@@ -58,5 +60,6 @@ redis.call('HSET', turn_key(turn), 'closing', token, 'commits', n, 'ran', tonumb
 local next = claim_next(c, by, now, true)
 rest(c)
 local out = {'closed', sender[1], sender[2], next, followed}
+if #took_back > 0 then redis.call('HSET', turn_key(turn), 'withdrew', table.concat(took_back, ',')) end
 for _, ts in ipairs(took_back) do out[#out + 1] = ts end
 return out
