@@ -60,8 +60,9 @@ type Options struct {
 	// after a burst of ReadBurst: a third of what Slack allows.
 	ReadRate  rate.Limit
 	ReadBurst int
-	// SweepEvery is the pause between sweeps over what leases do not find.
-	SweepEvery time.Duration
+	// SweepEvery is the pause between sweeps over what leases do not find, and
+	// DurabilityEvery that between looks at what Redis promises to keep.
+	SweepEvery, DurabilityEvery time.Duration
 	// ModelWaits are the pauses between the attempts of one model call, and
 	// ModelMaxWait all of them together. ModelIdle cuts an attempt in which no
 	// byte comes, ModelAttempt every one. Package openai has the shipped values.
@@ -83,14 +84,15 @@ func (o Options) withDefaults() Options {
 		o.Dotenv = ".env"
 	}
 	for interval, shipped := range map[*time.Duration]time.Duration{
-		&o.LeaseTTL:    10 * time.Second,
-		&o.LeaseMargin: 2 * time.Second,
-		&o.RenewEvery:  3 * time.Second,
-		&o.SendTTL:     10 * time.Second,
-		&o.RetryEvery:  time.Second,
-		&o.StampEvery:  2 * time.Second,
-		&o.GapAfter:    5 * time.Second,
-		&o.SweepEvery:  time.Minute,
+		&o.LeaseTTL:        10 * time.Second,
+		&o.LeaseMargin:     2 * time.Second,
+		&o.RenewEvery:      3 * time.Second,
+		&o.SendTTL:         10 * time.Second,
+		&o.RetryEvery:      time.Second,
+		&o.StampEvery:      2 * time.Second,
+		&o.GapAfter:        5 * time.Second,
+		&o.SweepEvery:      time.Minute,
+		&o.DurabilityEvery: time.Hour,
 	} {
 		if *interval == 0 {
 			*interval = shipped
@@ -103,6 +105,10 @@ func (o Options) withDefaults() Options {
 type commands struct {
 	Run        runCommand        `cmd:"" help:"Work for a Slack workspace until SIGTERM."`
 	Playground playgroundCommand `cmd:"" help:"Try the bot in the browser, without an account or a key."`
+	Turns      turnsCommand      `cmd:"" help:"List the turns that are open, and the messages that wait."`
+	Turn       turnCommand       `cmd:"" help:"Tell a turn's story; end it, or resume one that nobody touched."`
+	Outbox     outboxCommand     `cmd:"" help:"List the parts of answers that are not posted yet."`
+	Dead       deadCommand       `cmd:"" help:"List records that could not be processed and were set aside."`
 	Check      checkCommand      `cmd:"" help:"Test settings, tokens, Redis and model, and say how to mend what is wrong."`
 	Manifest   manifestCommand   `cmd:"" help:"Print the manifest from which Slack makes the app."`
 	Version    versionCommand    `cmd:"" help:"Print the version."`

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -34,7 +35,7 @@ func (runCommand) Run(p *process) error {
 	}
 	return run(p.ctx, assembly{
 		settings: settings, options: p.options, plugins: chosen, log: log,
-		ready: newReadiness("redis", "slack"),
+		ready: newReadiness("redis", "slack"), metrics: newMetrics(p.options.version()),
 	}, assembly.serve)
 }
 
@@ -43,7 +44,7 @@ func run(ctx context.Context, a assembly, serve func(assembly, context.Context) 
 	// Health is served until the work has ended, so that a drain is seen.
 	healthCtx, stopHealth := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopHealth()
-	wait, err := serveHTTP(healthCtx, a.settings.HTTPAddr, a.ready.handler(), a.log)
+	wait, err := serveHTTP(healthCtx, a.settings.HTTPAddr, a.http(), a.log)
 	if err != nil {
 		return err
 	}
@@ -58,6 +59,16 @@ func run(ctx context.Context, a assembly, serve func(assembly, context.Context) 
 		return serve(a, ctx)
 	})
 	return group.Wait()
+}
+
+// http is what HTTP_ADDR serves: health and metrics.
+func (a assembly) http() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("/", a.ready.handler())
+	if a.metrics != nil {
+		mux.Handle("GET /metrics", a.metrics.handler())
+	}
+	return mux
 }
 
 // logger writes to stderr, masks the configured secrets, and is made the

@@ -49,12 +49,12 @@ type Settings struct {
 	MaxTurnTokens        int           `env:"MAX_TURN_TOKENS" envDefault:"200000" min:"1000" max:"100000000" doc:"Tokens that one turn may spend, prompts and answers together."`
 	ContextTokens        int           `env:"CONTEXT_TOKENS" envDefault:"100000" min:"1000" max:"10000000" doc:"Tokens of one prompt. Earlier turns and the thread get a quarter each."`
 	TurnTimeout          time.Duration `env:"TURN_TIMEOUT" envDefault:"15m" min:"1s" max:"24h" doc:"How long one turn may run; waiting does not count."`
-	DailyTokensPerPerson int           `env:"DAILY_TOKENS_PER_PERSON" later:"true" envDefault:"0" min:"0" max:"1000000000" doc:"Tokens that the turns of one person may spend in a day. 0: no limit."`
+	DailyTokensPerPerson int           `env:"DAILY_TOKENS_PER_PERSON" envDefault:"0" min:"0" max:"1000000000" doc:"Tokens that the turns of one person may spend in a day of UTC. 0: no limit."`
 	ShutdownGrace        time.Duration `env:"SHUTDOWN_GRACE" envDefault:"10s" min:"1s" max:"5m" doc:"How long a model or tool call in flight may go on after SIGTERM."`
-	RetentionDays        int           `env:"RETENTION_DAYS" later:"true" envDefault:"30" min:"1" max:"3650" doc:"Days after which a conversation that nobody touches is forgotten."`
+	RetentionDays        int           `env:"RETENTION_DAYS" envDefault:"30" min:"1" max:"3650" doc:"Days after which a conversation that nobody touches is forgotten, and an ended turn. Nothing open is."`
 	AuditDays            int           `env:"AUDIT_DAYS" later:"true" envDefault:"365" min:"1" max:"3650" doc:"Days for which audit records are kept."`
 
-	HTTPAddr   string `env:"HTTP_ADDR" group:"Listening" may:"host:port or :port" doc:"Where /healthz and /readyz are served. Empty: nowhere."`
+	HTTPAddr   string `env:"HTTP_ADDR" group:"Listening" may:"host:port or :port" doc:"Where /healthz, /readyz and /metrics are served. Empty: nowhere."`
 	PublicAddr string `env:"PUBLIC_ADDR" later:"true" may:"host:port or :port, not that of HTTP_ADDR" doc:"Where callbacks of account connections are served. Empty: nowhere."`
 	PublicURL  string `env:"PUBLIC_URL" later:"true" may:"an https URL, or an http URL of this machine (127.0.0.1, ::1, localhost)" doc:"How browsers reach PUBLIC_ADDR."`
 

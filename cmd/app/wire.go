@@ -29,6 +29,8 @@ type assembly struct {
 	ready *readiness
 	// model answers in place of the configured one; nil: that one.
 	model agent.Model
+	// metrics counts; nil: nobody asks.
+	metrics *metrics
 }
 
 // serve works for the workspace until ctx ends, and then hands over what it
@@ -49,7 +51,7 @@ func (a assembly) serve(ctx context.Context) error {
 	if err != nil {
 		return refused(err)
 	}
-	loop, names, err := a.agent()
+	loop, names, err := a.agent(box)
 	if err != nil {
 		return err
 	}
@@ -60,7 +62,7 @@ func (a assembly) serve(ctx context.Context) error {
 		AllowGuests: a.settings.AllowGuests, Log: a.log,
 		Sender: slackapp.SenderOptions{
 			LeaseTTL: a.options.LeaseTTL, LeaseMargin: a.options.LeaseMargin, RenewEvery: a.options.RenewEvery,
-			Rate: a.options.PostRate, Burst: a.options.PostBurst,
+			Rate: a.options.PostRate, Burst: a.options.PostBurst, Count: a.metrics.Count,
 		},
 	})
 	policy.Known = edge.Known
@@ -81,6 +83,12 @@ func (a assembly) serve(ctx context.Context) error {
 		StampEvery: a.options.StampEvery, GapAfter: a.options.GapAfter, Lease: a.options.LeaseTTL, Margin: a.options.LeaseMargin,
 		Rate: a.options.ReadRate, Burst: a.options.ReadBurst, Log: a.log,
 	})
+	a.metrics.watch(watched{box: box, edge: inbound, runtime: rt, lag: func() float64 {
+		if from := readBack.Stats().From; !from.IsZero() {
+			return time.Since(from).Seconds()
+		}
+		return 0
+	}})
 	a.ready.probe("slack", func(context.Context) string {
 		if sockets.Ready() {
 			return ""
@@ -102,6 +110,7 @@ func (a assembly) work(ctx context.Context, rt *runtime.Runtime, edge *slackapp.
 	group.Go(func() error { return slackapp.Serve(ctx, sockets, inbound) })
 	group.Go(func() error { return readBack.Run(ctx) })
 	group.Go(func() error { return rt.Run(ctx) })
+	group.Go(func() error { return a.watchDurability(ctx) })
 	err := group.Wait()
 	endOut()
 	_ = out.Wait()
@@ -120,16 +129,24 @@ func (a assembly) runtime(box *mailbox.Box, edge *slackapp.Slack, loop *agent.Lo
 			Stop: runtime.StopPolicy(s.StopPolicy),
 		},
 		MaxRunning: s.MaxRunningTurns, MaxAttempts: s.MaxAttempts, TurnTimeout: s.TurnTimeout,
-		HistoryTokens: s.ContextTokens / 4, RenewEvery: a.options.RenewEvery, ShutdownGrace: s.ShutdownGrace, Logger: a.log,
+		HistoryTokens: s.ContextTokens / 4, RenewEvery: a.options.RenewEvery, ShutdownGrace: s.ShutdownGrace,
+		SweepEvery: a.options.SweepEvery, Count: a.metrics.Count, Logger: a.log,
+	}
+}
+
+// storeOptions are those that every process of a deployment shares.
+func storeOptions(s Settings) mailbox.Options {
+	return mailbox.Options{
+		URL: s.RedisURL, Prefix: s.RedisPrefix, MaxWaiting: s.MaxWaitingMessages,
+		Retention: time.Duration(s.RetentionDays) * 24 * time.Hour,
 	}
 }
 
 // openBox opens the store and waits until it can be written.
 func (a assembly) openBox(ctx context.Context) (*mailbox.Box, error) {
-	box, err := mailbox.Open(mailbox.Options{
-		URL: a.settings.RedisURL, Prefix: a.settings.RedisPrefix, MaxWaiting: a.settings.MaxWaitingMessages,
-		LeaseTTL: a.options.LeaseTTL, LeaseMargin: a.options.LeaseMargin,
-	})
+	opts := storeOptions(a.settings)
+	opts.LeaseTTL, opts.LeaseMargin, opts.Count = a.options.LeaseTTL, a.options.LeaseMargin, a.metrics.Count
+	box, err := mailbox.Open(opts)
 	if err != nil {
 		return nil, &ConfigError{[]string{"REDIS_URL: " + err.Error()}}
 	}
@@ -156,7 +173,7 @@ func (a assembly) openBox(ctx context.Context) (*mailbox.Box, error) {
 }
 
 // agent is the loop with its model and its gate, and the names of its tools.
-func (a assembly) agent() (*agent.Loop, []string, error) {
+func (a assembly) agent(box *mailbox.Box) (*agent.Loop, []string, error) {
 	tools, err := gate.New(a.plugins, gate.Options{Logger: a.log})
 	if err != nil {
 		return nil, nil, err
@@ -176,7 +193,8 @@ func (a assembly) agent() (*agent.Loop, []string, error) {
 	}
 	return agent.NewLoop(agent.Options{
 		Model: model, Tools: tools, MaxSteps: a.settings.MaxSteps, MaxTurnTokens: a.settings.MaxTurnTokens,
-		ContextTokens: a.settings.ContextTokens, Logger: a.log,
+		ContextTokens: a.settings.ContextTokens, DailyTokens: a.settings.DailyTokensPerPerson, Meter: meter{box},
+		Count: a.metrics.Count, Logger: a.log,
 	}), names, nil
 }
 

@@ -48,11 +48,11 @@ func (b *Box) Resume(ctx context.Context, c chat.Conversation, turn chat.TurnID)
 	callCtx, cancel := context.WithTimeout(ctx, b.opts.CallTimeout)
 	defer cancel()
 	wait, err := b.rdb.HGet(callCtx, b.keys.turn(c, turn), "wait").Result()
-	if err != nil && !isNil(err) {
-		return fmt.Errorf("resume turn %s: %w", turn, err)
+	if isNil(err) {
+		err = nil
 	}
 	ended := false
-	if wait == untouched {
+	if err == nil && wait == untouched {
 		ended, _, err = b.EndWait(ctx, c, turn, []byte("resumed"), Next{})
 	}
 	if err != nil {
