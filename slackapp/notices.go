@@ -98,7 +98,9 @@ func noticeOf(o runtime.Outcome) (notice, bool) {
 	case o.Disposition == chat.Refused:
 		n.once, n.text = "full:"+here, TextFull()
 	case o.Disposition == chat.NothingRunning && m.Addressed:
-		n.once, n.text = "nothing_running:"+here, TextNothingRunning()
+		n.once, n.text = "nothing_running:"+here, TextNothingRunning(!o.Runs.IsZero())
+	case m.Addressed && m.Standing == chat.ContextOnly && m.Change == nil:
+		n.once, n.every, n.text = "not_allowed:"+m.Author.Key(), allowedEvery, TextNotAllowed(m.Rule)
 	default:
 		return notice{}, false
 	}

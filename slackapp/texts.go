@@ -17,7 +17,7 @@ func TextNoAnswer() string {
 
 // TextWaiting tells an author that his message waits behind another's turn.
 func TextWaiting(runs chat.Actor) string {
-	return "I am working for " + mention(runs) + " here right now. Your message is kept and comes next. " +
+	return "I am working for " + mention(runs) + " here right now. Your message is kept; its turn comes next, after those that wait already. " +
 		"If it belongs to the work under way, write it again with `!!` in front: then your words reach that work at once, as information."
 }
 
@@ -34,14 +34,27 @@ func TextNotYours(runs chat.Actor) string {
 	return "I am working for " + mention(runs) + " here, and only they may stop it."
 }
 
-// TextNothingRunning answers a stop when there is nothing to stop.
-func TextNothingRunning() string { return "Nothing is running here." }
+// TextNothingRunning answers a stop when there is nothing to stop; newer: what
+// runs now is newer than the stop.
+func TextNothingRunning(newer bool) string {
+	if newer {
+		return "Your stop came when its turn had ended already. What runs here now began after it; write `stop` again to stop that."
+	}
+	return "Nothing is running here."
+}
 
-// TextNotAllowed tells an author why he may not instruct. why is in our own
-// words, such as "a guest account".
+// TextNotAllowed tells an author why he may not instruct: by a rule of
+// admission, or in our own words, such as "a guest account".
 func TextNotAllowed(why string) string {
-	if why == "" {
+	switch why {
+	case "":
 		return "I may not act on your messages here."
+	case "external_channel":
+		return "I do not work in channels that are shared with another organisation."
+	case "user_not_allowed":
+		return "I may not act on your messages: you are not among the people for whom I was set up to work."
+	case "external_author", "unknown_organisation":
+		why = "another organisation"
 	}
 	return "I may not act on your messages, because you write from " + escapeMrkdwn(why) + "."
 }

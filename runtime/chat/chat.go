@@ -136,6 +136,9 @@ type Message struct {
 	// Name is the author's display name when it was known: for showing only.
 	Name     string   `json:"name,omitempty"`
 	Standing Standing `json:"standing,omitempty"`
+	// Rule is why the message is only context, as admission names it or in
+	// words ("a guest account").
+	Rule string `json:"-"`
 	// Addressed: it mentions the bot outside code and quotes, or stands in a
 	// 1:1 DM.
 	Addressed bool `json:"addressed,omitempty"`
