@@ -77,7 +77,7 @@ var behind = map[string]bool{"wait": true, "refused": true, "withdraw_own": true
 
 // fate is what became of a message.
 func (f *performance) fate(s saying, turns []string) string {
-	if s.before {
+	if s.before && len(f.fates(s.ts)) == 0 {
 		return "before the bot's time"
 	}
 	var said []string

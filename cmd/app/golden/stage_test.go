@@ -1,6 +1,7 @@
 package golden
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -63,6 +64,8 @@ func (f *performance) do(one step) error {
 	switch {
 	case one.Say != "":
 		return f.say(one)
+	case one.Deliver != "":
+		return f.deliver(f.labels[one.Deliver])
 	case one.Release > 0:
 		// A request is released after it is there, or it would not be held.
 		if err := f.await(func() bool { return len(f.play.asked()) >= one.Release }); err != nil {
@@ -153,6 +156,23 @@ func (f *performance) say(one step) error {
 		return nil
 	}
 	return f.await(func() bool { return len(f.fates(ts)) > 0 || f.settled(ts) })
+}
+
+// deliver sends a message's event late.
+func (f *performance) deliver(ts string) error {
+	for _, s := range f.said {
+		if s.ts != ts {
+			continue
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), apptest.Patience)
+		defer cancel()
+		_, err := f.place.Slack.DeliverEvent(ctx, s.channel, map[string]any{
+			"type": "message", "channel": s.channel, "channel_type": "channel", "ts": ts, "event_ts": ts, "thread_ts": f.said[0].ts,
+			"user": f.cast.id(s.who), "team": simulator.HomeTeam, "text": f.cast.wire(s.text), "client_msg_id": "late-" + ts,
+		})
+		return err
+	}
+	return fmt.Errorf("nothing to deliver")
 }
 
 // settled reports whether every event about a message is acknowledged, and

@@ -47,7 +47,7 @@ type step struct {
 	// Twin is how a mention's two events come: "message_first" (when empty),
 	// "mention_first", "message_only", "mention_only".
 	Twin string `json:"twin"`
-	// Before: it was written before the bot's time, and no event is sent.
+	// Before: no event is sent, as for what is older than the bot.
 	Before bool `json:"before"`
 	// Along: the next step does not wait until it is known what became of it.
 	Along bool `json:"along"`
@@ -59,6 +59,10 @@ type step struct {
 	// "reaction" (Text stands on the message with the label In).
 	Wait string `json:"wait"`
 	N    int    `json:"n"`
+
+	// Deliver sends the event of a message that was written Before, which Slack
+	// may do minutes late.
+	Deliver string `json:"deliver"`
 
 	// Release lets the answer to a held request go, by its number.
 	Release int `json:"release"`
