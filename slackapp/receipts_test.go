@@ -247,6 +247,7 @@ func newNotifier(b *bench) (*slackapp.Notifier, *memory) {
 func TestNotices(t *testing.T) {
 	alice := chat.Person(simulator.HomeTeam, simulator.Alice)
 	stop := func(m chat.Message) chat.Message { m.Stop = true; return m }
+	barred := func(m chat.Message, rule string) chat.Message { m.Standing, m.Rule = chat.ContextOnly, rule; return m }
 	b := newBench(t, nil)
 	m := b.message(b.root, b.said("q"), simulator.Bob)
 	tests := []struct {
@@ -259,6 +260,9 @@ func TestNotices(t *testing.T) {
 		{"full", runtime.Outcome{Message: m, Disposition: chat.Refused, Runs: alice}, slackapp.TextFull(), time.Minute},
 		{"not yours", runtime.Outcome{Message: stop(m), Disposition: chat.Refused, Runs: alice}, slackapp.TextNotYours(alice), time.Minute},
 		{"nothing running", runtime.Outcome{Message: stop(m), Disposition: chat.NothingRunning}, slackapp.TextNothingRunning(false), time.Minute},
+		{"stopped too late", runtime.Outcome{Message: stop(m), Disposition: chat.NothingRunning, Runs: alice}, slackapp.TextNothingRunning(true), time.Minute},
+		{"not among the users", runtime.Outcome{Message: barred(m, "user_not_allowed"), Disposition: chat.Ignored}, slackapp.TextNotAllowed("user_not_allowed"), 24 * time.Hour},
+		{"in a shared channel", runtime.Outcome{Message: barred(m, "external_channel"), Disposition: chat.AsContext}, slackapp.TextNotAllowed("external_channel"), 24 * time.Hour},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
