@@ -353,6 +353,29 @@ func TestP7_SuccessorLooks(t *testing.T) {
 	b.expect(b.posted(simulator.General, b.root), "first", "second")
 }
 
+// TestP7_ForeignMetadata: a post of another app that carries the part's id is
+// not taken for it; a person's token in an app's hands writes no post of ours.
+func TestP7_ForeignMetadata(t *testing.T) {
+	b := newBench(t, nil)
+	b.sim.Say(simulator.Deploybot, simulator.General, "first", simulator.SayOptions{
+		Thread: b.root, Quiet: true, Author: simulator.AsBot(),
+		Metadata: `{"event_type":"reeve_part","event_payload":{"id":"` + b.part(1, "").ID + `"}}`,
+	})
+	b.sim.Say(simulator.Alice, simulator.General, "first", simulator.SayOptions{
+		Thread: b.root, Quiet: true,
+		Metadata: `{"event_type":"reeve_part","event_payload":{"id":"` + b.part(1, "").ID + `~0"}}`,
+	})
+	b.send(true, b.part(1, "first"))
+	var ours []string
+	for _, m := range b.sim.Messages(simulator.General, b.root) {
+		if m.User == "UBOT" {
+			ours = append(ours, m.Text)
+		}
+	}
+	b.expect(ours, "first")
+	b.counted("parts found", 0)
+}
+
 func TestP7_SuccessorPostsWhatIsNotThere(t *testing.T) {
 	b := newBench(t, nil)
 	dm := b.part(2, "private")

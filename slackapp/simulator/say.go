@@ -29,6 +29,9 @@ type SayOptions struct {
 	Files   []NewFile
 	// Attachments is a JSON list: forwards, unfurls.
 	Attachments string
+	// Metadata is what an app puts beside its post, a JSON object; nobody can
+	// write any in his client.
+	Metadata string
 	// Twin and TwinDelay say how a mention's two events come.
 	Twin      Twin
 	TwinDelay time.Duration
@@ -61,7 +64,7 @@ func (s *Server) TrySay(user, channel, text string, options ...SayOptions) (ts s
 	if err != nil {
 		return "", err
 	}
-	m := &Message{Channel: channel, Text: text, Subtype: o.Subtype, Attachments: rawOrNil(o.Attachments)}
+	m := &Message{Channel: channel, Text: text, Subtype: o.Subtype, Attachments: rawOrNil(o.Attachments), Metadata: rawOrNil(o.Metadata)}
 	if o.Thread != "" {
 		parent, _ := c.find(o.Thread)
 		if parent == nil || parent.isReply() {
