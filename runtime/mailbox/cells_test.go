@@ -14,6 +14,9 @@ func unreachable(s chat.State) string {
 	if s.Column == chat.NoneRuns && s.Stopping {
 		return "what stops is a turn, and there is none"
 	}
+	if s.Column == chat.OwnParked && s.Stopping {
+		return "a stop ends a parked turn at once"
+	}
 	return ""
 }
 

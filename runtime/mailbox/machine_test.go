@@ -211,6 +211,7 @@ func (m *machine) put(t *rapid.T) {
 	case chat.Refused:
 	case chat.Stop, chat.WithdrawOwn, chat.NothingRunning:
 		m.stops = append(m.stops, stopped{message, m.ran[r.Turn]})
+		delete(m.parked, r.Turn) // a stop ends a turn without a worker
 	case chat.Start, chat.Wait, chat.SteerOwn, chat.SteerContext, chat.JoinParked, chat.EndWait:
 		m.said = append(m.said, &said{Put: p})
 	default:

@@ -34,13 +34,13 @@ func TestP7_OneSenderDrainsTheOutboxInOrder(t *testing.T) {
 		if err := w.box.KeepSending(t.Context(), *lease); err != nil {
 			t.Error(err)
 		}
-		left, err := w.box.Sent(t.Context(), *lease, mailbox.Posted{ID: string(first.Turn)+"/a"})
+		left, err := w.box.Sent(t.Context(), *lease, mailbox.Posted{ID: string(first.Turn) + "/a"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		w.same("what is left", []string{"b"}, ids(left))
 		w.same("its destination", chat.Destination{Channel: w.conv.Channel, Thread: w.conv.Root}, left[0].To)
-		left, err = w.box.Sent(t.Context(), *lease, mailbox.Posted{ID: string(second.Turn)+"/b"})
+		left, err = w.box.Sent(t.Context(), *lease, mailbox.Posted{ID: string(second.Turn) + "/b"})
 		if err != nil || len(left) != 0 {
 			t.Fatal(left, err)
 		}
@@ -81,10 +81,10 @@ func TestP7_LostSendersOutboxIsTakenOverAndLookedAt(t *testing.T) {
 		if !taken.Look || taken.Token == lost.Token {
 			t.Errorf("a taken over lease: %+v, want a new one that looks first", taken)
 		}
-		if _, err := w.box.Sent(t.Context(), *lost, mailbox.Posted{ID: string(turn.Turn)+"/a"}); !errors.Is(err, mailbox.ErrStale) {
+		if _, err := w.box.Sent(t.Context(), *lost, mailbox.Posted{ID: string(turn.Turn) + "/a"}); !errors.Is(err, mailbox.ErrStale) {
 			t.Errorf("the lost sender: %v, want ErrStale", err)
 		}
-		if left, err := w.other.Sent(t.Context(), taken, mailbox.Posted{ID: string(turn.Turn)+"/a"}); err != nil || len(left) != 0 {
+		if left, err := w.other.Sent(t.Context(), taken, mailbox.Posted{ID: string(turn.Turn) + "/a"}); err != nil || len(left) != 0 {
 			t.Error(left, err)
 		}
 		if _, _, ok, err := w.box.ClaimSending(t.Context(), w.conv); ok || err != nil {

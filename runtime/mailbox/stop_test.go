@@ -116,23 +116,3 @@ func TestP5_StopAndDoneRaceInBothOrders(t *testing.T) {
 		w.wantHistory("UALICE stopped | request one | entry stopped", "UALICE done | request two | entry b")
 	})
 }
-
-func TestP4_StopOfAParkedTurn(t *testing.T) {
-	onEveryStore(t, mailbox.Options{}, func(w *world) {
-		parked := w.starts(alice, "one")
-		parked.park(w.noRoom())
-		bobs := w.starts(bob, "two")
-		w.says(chat.JoinParked, alice, "three")
-		if r := w.says(chat.Stop, alice, "stop", stop); r.Turn != parked.Turn {
-			t.Errorf("stopped %q, want the parked %q", r.Turn, parked.Turn)
-		}
-		// It takes no more; and nobody but Alice may touch it.
-		w.says(chat.Wait, alice, "four")
-		w.says(chat.Wait, alice, "five", forced)
-		again := w.began(bobs.done("b").Next, alice, "request one")
-		if again.claimed.Stop == nil || again.Turn != parked.Turn {
-			t.Fatalf("claimed %+v, want the parked turn, stopped", again.claimed)
-		}
-		w.began(again.close(mailbox.Stopped, "").Next, alice, "request four | request five")
-	})
-}

@@ -26,7 +26,7 @@ func TestP5_RoundTripsFromMentionToReply(t *testing.T) {
 	var closing mailbox.Closing
 	counted("close", 1, func() { closing = turn.done("a") })
 	counted("sent", 1, func() {
-		if _, err := w.box.Sent(t.Context(), *closing.Send, mailbox.Posted{ID: string(turn.Turn)+"/a"}); err != nil {
+		if _, err := w.box.Sent(t.Context(), *closing.Send, mailbox.Posted{ID: string(turn.Turn) + "/a"}); err != nil {
 			t.Error(err)
 		}
 	})
