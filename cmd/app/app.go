@@ -68,6 +68,10 @@ type Options struct {
 	// byte comes, ModelAttempt every one. Package openai has the shipped values.
 	ModelWaits                            []time.Duration
 	ModelMaxWait, ModelIdle, ModelAttempt time.Duration
+
+	// At is called at each of Points, on whatever goroutine passes there, which
+	// waits for it. Tests let a process die in it; nil, as shipped: nothing.
+	At func(point string)
 }
 
 func (o Options) withDefaults() Options {

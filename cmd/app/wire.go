@@ -55,10 +55,10 @@ func (a assembly) serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	policy := a.admission()
+	policy, at := a.admission(), pointed{a.options.At}
 	reader := slackapp.NewReader(a.settings.SlackAPIURL, a.settings.SlackBotToken.Reveal())
 	edge := slackapp.New(slackapp.Options{
-		Client: client, Reader: reader, Self: self, Store: box, Admission: policy,
+		Client: client, Reader: reader, Self: self, Store: at.store(box), Admission: policy,
 		AllowGuests: a.settings.AllowGuests, Log: a.log,
 		Sender: slackapp.SenderOptions{
 			LeaseTTL: a.options.LeaseTTL, LeaseMargin: a.options.LeaseMargin, RenewEvery: a.options.RenewEvery,
@@ -75,7 +75,7 @@ func (a assembly) serve(ctx context.Context) error {
 		Sockets: a.settings.SlackSockets, Log: a.log,
 	})
 	inbound := slackapp.NewEdge(slackapp.EdgeOptions{
-		Self: self, Admission: policy, Inbox: rt, Keys: box, Fetcher: reader, Notices: edge, Log: a.log,
+		Self: self, Admission: policy, Inbox: at.inbox(rt), Keys: box, Fetcher: reader, Notices: at.notices(edge), Log: a.log,
 	})
 	readBack := slackapp.NewReadBack(slackapp.ReadBackOptions{
 		Gaps: box, Line: sockets, Reader: reader, Self: self, Admission: policy, Inbox: rt, Notices: edge,
@@ -122,8 +122,9 @@ func (a assembly) work(ctx context.Context, rt *runtime.Runtime, edge *slackapp.
 
 func (a assembly) runtime(box *mailbox.Box, edge *slackapp.Slack, loop *agent.Loop, bot chat.UserID, tools []string) runtime.Options {
 	s := a.settings
+	at := pointed{a.options.At}
 	return runtime.Options{
-		Box: box, Slack: edge, Agent: loop, Bot: bot, Tools: tools,
+		Box: box, Slack: at.slack(edge), Agent: at.agent(loop), Bot: bot, Tools: tools,
 		Policy: runtime.Policy{
 			SameActor: runtime.MidRunMode(s.SameActorMidRunMode), CrossActor: runtime.MidRunMode(s.CrossActorMidRunMode),
 			Stop: runtime.StopPolicy(s.StopPolicy),
