@@ -19,8 +19,6 @@ type Outbox interface {
 	// left, oldest first, and releases the lease in the same step when nothing
 	// is. mailbox.ErrStale: the lease is another sender's.
 	Sent(ctx context.Context, lease mailbox.SendLease, done ...mailbox.Posted) (left []chat.Part, err error)
-	// KeepSending renews the lease.
-	KeepSending(ctx context.Context, lease mailbox.SendLease) error
 }
 
 // SenderOptions are what a Sender is made of. Zero durations and numbers mean

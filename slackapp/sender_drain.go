@@ -85,14 +85,6 @@ func (d *drain) settle() (over bool) {
 	start := time.Now()
 	ctx, cancel := context.WithTimeout(context.Background(), d.s.opts.CallTimeout)
 	defer cancel()
-	if len(d.done) == 0 && len(d.given) > 0 {
-		err := d.s.opts.Outbox.KeepSending(ctx, d.lease)
-		if err == nil {
-			d.renew(start)
-			return false
-		}
-		return d.lost(err)
-	}
 	left, err := d.s.opts.Outbox.Sent(ctx, d.lease, d.done...)
 	if err != nil {
 		return d.lost(err)

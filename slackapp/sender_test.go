@@ -65,11 +65,6 @@ func (o *outbox) Sent(_ context.Context, _ mailbox.SendLease, done ...mailbox.Po
 	return slices.Clone(o.parts), nil
 }
 
-func (o *outbox) KeepSending(ctx context.Context, l mailbox.SendLease) error {
-	_, err := o.Sent(ctx, l)
-	return err
-}
-
 func (o *outbox) add(p chat.Part) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -140,13 +135,9 @@ func newBench(t *testing.T, change func(*slackapp.SenderOptions)) *bench {
 	return b
 }
 
-// Sent and KeepSending hand on to the outbox of the day.
+// Sent hands on to the outbox of the day.
 func (b *bench) Sent(ctx context.Context, l mailbox.SendLease, done ...mailbox.Posted) ([]chat.Part, error) {
 	return b.box.Sent(ctx, l, done...)
-}
-
-func (b *bench) KeepSending(ctx context.Context, l mailbox.SendLease) error {
-	return b.box.KeepSending(ctx, l)
 }
 
 func (b *bench) part(n int, markdown string) chat.Part {
@@ -418,6 +409,25 @@ func TestPartsThatComeLater(t *testing.T) {
 	release()
 	b.wait(b.box.released)
 	b.expect(b.posted(simulator.General, b.root), "one", "two")
+}
+
+// TestPartsThatComeWhileAnotherIsStuck: a renewal tells of them.
+func TestPartsThatComeWhileAnotherIsStuck(t *testing.T) {
+	b := newBench(t, nil)
+	release := b.sim.Hold("conversations.open")
+	defer release()
+	stuck := b.part(1, "private")
+	stuck.To = chat.Destination{DM: simulator.Bob}
+	b.begin(false, stuck)
+	if err := b.sim.WaitHeld(b.ctx, "conversations.open", 1); err != nil {
+		t.Fatal(err)
+	}
+	b.box.add(b.part(2, "public"))
+	if _, err := b.sim.WaitMessage(b.ctx, simulator.ByBot(simulator.General, b.root)); err != nil {
+		t.Fatal(err)
+	}
+	release()
+	b.wait(b.box.released)
 }
 
 // TestLeaseLost: a sender whose mailbox is away posts nothing once its lease

@@ -83,12 +83,6 @@ func (b *Box) instead(ctx context.Context, c chat.Conversation, p Posted) (why, 
 	return why, item, err
 }
 
-// KeepSending renews the sender's lease.
-func (b *Box) KeepSending(ctx context.Context, l SendLease) error {
-	_, err := b.Sent(ctx, l)
-	return err
-}
-
 // ClaimSending takes over an outbox whose sender is lost; ok is false when
 // there is nothing to take.
 func (b *Box) ClaimSending(ctx context.Context, c chat.Conversation) (l SendLease, parts []chat.Part, ok bool, err error) {

@@ -31,8 +31,8 @@ func TestP7_OneSenderDrainsTheOutboxInOrder(t *testing.T) {
 		if _, _, ok, err := w.other.ClaimSending(t.Context(), w.conv); ok || err != nil {
 			t.Fatalf("a held outbox was taken over: %v %v", ok, err)
 		}
-		if err := w.box.KeepSending(t.Context(), *lease); err != nil {
-			t.Error(err)
+		if left, err := w.box.Sent(t.Context(), *lease); err != nil || len(left) != 2 {
+			t.Errorf("a renewal tells of %v %v, want both parts", left, err)
 		}
 		left, err := w.box.Sent(t.Context(), *lease, mailbox.Posted{ID: string(first.Turn) + "/a"})
 		if err != nil {
@@ -51,7 +51,7 @@ func TestP7_OneSenderDrainsTheOutboxInOrder(t *testing.T) {
 		if next == nil || next.Look || next.Token == lease.Token {
 			t.Fatalf("the next sender's lease: %+v", next)
 		}
-		if err := w.box.KeepSending(t.Context(), mailbox.SendLease{Conversation: w.conv, Token: "9-other"}); !errors.Is(err, mailbox.ErrStale) {
+		if _, err := w.box.Sent(t.Context(), mailbox.SendLease{Conversation: w.conv, Token: "9-other"}); !errors.Is(err, mailbox.ErrStale) {
 			t.Errorf("a lease that was never given: %v, want ErrStale", err)
 		}
 	})
