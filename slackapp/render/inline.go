@@ -7,8 +7,6 @@ import (
 
 	"github.com/yuin/goldmark/ast"
 	east "github.com/yuin/goldmark/extension/ast"
-
-	"reeve/runtime/chat"
 )
 
 // inlines writes the inline children of a node. Pieces of text that follow one
@@ -165,123 +163,6 @@ func (w *writer) code(content string) string {
 		content = disarmCode(content)
 	}
 	return ticks + pad + w.hold(content) + pad + ticks
-}
-
-// inlinesInLink writes a link's text; nobody is pinged in it.
-func (w *writer) inlinesInLink(n ast.Node) string {
-	defer func(was bool) { w.inLink = was }(w.inLink)
-	w.inLink = true
-	return strings.TrimSpace(w.inlines(n))
-}
-
-var sourceURL = strings.NewReplacer("<", "%3C", ">", "%3E", "|", "%7C", "\n", "%0A", `\`, `\\`, "&", "&amp;")
-
-// link writes a link whose text is given twice: as it is to be written, and
-// bare, to be compared with the target.
-func (w *writer) link(n ast.Node, address, label, bare string) string {
-	if w.form == asSource {
-		if _, ok := n.(*ast.AutoLink); ok && scheme.MatchString(bare) {
-			return "<" + strings.ReplaceAll(bare, "|", "%7C") + ">"
-		} else if ok {
-			return bare
-		}
-		return "[" + label + "](<" + sourceURL.Replace(address) + ">)"
-	}
-	shown := strings.TrimSpace(address)
-	if utf8.RuneCountInString(shown) > 200 {
-		shown = shown[:byteOffset(shown, 200)] + "…"
-	}
-	if strings.TrimSpace(bare) == "" {
-		label, bare = escapeText(shown, w.form), shown
-	}
-	to, ok := checkURL(address)
-	if !ok || w.inLink {
-		if shown == "" || shown == strings.TrimSpace(bare) || w.inLink {
-			return label
-		}
-		return label + escapeText(" ("+shown+")", w.form)
-	}
-	label = strings.ReplaceAll(label, "\n", " ")
-	if misleads(bare, to.host) {
-		label += escapeText(" ("+to.host+")", w.form)
-	}
-	switch w.form {
-	case asMrkdwn:
-		return w.hold("<" + escapeText(to.url, w.form) + "|" + strings.ReplaceAll(w.finish(label), "|", "¦") + ">")
-	case asPlain:
-		if strings.TrimSpace(bare) == address || strings.TrimSpace(bare) == to.url {
-			return label
-		}
-		return label + " (" + w.hold(escapeText(to.url, w.form)) + ")"
-	}
-	if w.inCell {
-		label = strings.ReplaceAll(label, "|", "¦")
-	}
-	return "[" + label + "](" + w.hold(to.url) + ")"
-}
-
-// token writes what was read as one of Slack's tokens.
-func (w *writer) token(t *token) string {
-	switch {
-	case w.form == asSource:
-		return t.source()
-	case t.kind == 'b':
-		return w.breakLine()
-	case t.kind == 'u':
-		return w.link(t, t.body, escapeText(t.label, w.form), t.label)
-	case t.kind == '@' && !w.inLink && w.mentions[chat.UserID(t.body)]:
-		return w.hold("<@" + t.body + ">")
-	}
-	return escapeText(w.words(t), w.form)
-}
-
-// words is a token as plain words, which ping nobody.
-func (w *writer) words(t *token) string {
-	word, _, _ := strings.Cut(t.body, "^")
-	switch {
-	case t.kind == 'b':
-		return " "
-	case t.kind == '@':
-		return "@" + w.nameOf(chat.UserID(t.body))
-	case t.kind == '#' && t.label != "":
-		return "#" + strings.TrimLeft(t.label, "#")
-	case t.kind == '#':
-		return "#" + t.body
-	case t.label != "" && t.kind == '!' && word != "date":
-		return "@" + strings.TrimLeft(t.label, "@")
-	case t.label != "":
-		return t.label
-	case t.kind == '!':
-		return "@" + word
-	}
-	return t.body
-}
-
-// source is the token as it was read.
-func (t *token) source() string {
-	label := ""
-	if t.label != "" {
-		label = "|" + t.label
-	}
-	switch t.kind {
-	case 'b':
-		return "<br>"
-	case 'u':
-		return "<" + t.body + label + ">"
-	}
-	return "<" + string(t.kind) + t.body + label + ">"
-}
-
-// nameOf is how a person is called without a ping.
-func (w *writer) nameOf(id chat.UserID) string {
-	if w.name == nil {
-		return string(id)
-	}
-	name := strings.Join(strings.Fields(clean(w.name(id))), " ")
-	if name == "" {
-		return string(id)
-	}
-	return name[:byteOffset(name, 40)]
 }
 
 // bare is the text below a node without any markup, and not escaped.

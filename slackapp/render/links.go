@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/yuin/goldmark/ast"
 )
 
 // target is where a link leads, checked and written so that no reader can take
@@ -143,4 +145,57 @@ func misleads(label, host string) bool {
 		}
 	}
 	return false
+}
+
+// inlinesInLink writes a link's text; nobody is pinged in it.
+func (w *writer) inlinesInLink(n ast.Node) string {
+	defer func(was bool) { w.inLink = was }(w.inLink)
+	w.inLink = true
+	return strings.TrimSpace(w.inlines(n))
+}
+
+var sourceURL = strings.NewReplacer("<", "%3C", ">", "%3E", "|", "%7C", "\n", "%0A", `\`, `\\`, "&", "&amp;")
+
+// link writes a link whose text is given twice: as it is to be written, and
+// bare, to be compared with the target.
+func (w *writer) link(n ast.Node, address, label, bare string) string {
+	if w.form == asSource {
+		if _, ok := n.(*ast.AutoLink); ok && scheme.MatchString(bare) {
+			return "<" + strings.ReplaceAll(bare, "|", "%7C") + ">"
+		} else if ok {
+			return bare
+		}
+		return "[" + label + "](<" + sourceURL.Replace(address) + ">)"
+	}
+	shown := strings.TrimSpace(address)
+	if utf8.RuneCountInString(shown) > 200 {
+		shown = shown[:byteOffset(shown, 200)] + "…"
+	}
+	if strings.TrimSpace(bare) == "" {
+		label, bare = escapeText(shown, w.form), shown
+	}
+	to, ok := checkURL(address)
+	if !ok || w.inLink {
+		if shown == "" || shown == strings.TrimSpace(bare) || w.inLink {
+			return label
+		}
+		return label + escapeText(" ("+shown+")", w.form)
+	}
+	label = strings.ReplaceAll(label, "\n", " ")
+	if misleads(bare, to.host) {
+		label += escapeText(" ("+to.host+")", w.form)
+	}
+	switch w.form {
+	case asMrkdwn:
+		return w.hold("<" + escapeText(to.url, w.form) + "|" + strings.ReplaceAll(w.finish(label), "|", "¦") + ">")
+	case asPlain:
+		if strings.TrimSpace(bare) == address || strings.TrimSpace(bare) == to.url {
+			return label
+		}
+		return label + " (" + w.hold(escapeText(to.url, w.form)) + ")"
+	}
+	if w.inCell {
+		label = strings.ReplaceAll(label, "|", "¦")
+	}
+	return "[" + label + "](" + w.hold(to.url) + ")"
 }

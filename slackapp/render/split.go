@@ -2,7 +2,6 @@ package render
 
 import (
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/yuin/goldmark/ast"
@@ -165,54 +164,6 @@ func (s *splitter) list(n *ast.List) {
 	}
 }
 
-func (s *splitter) code(n ast.Node, whole string) {
-	code := lines(n, s.w.src)
-	ticks := max(3, longestRun(code, '`')+1)
-	info, _, _ := strings.Cut(strings.TrimLeft(whole, "`"), "\n")
-	fence := size{2*ticks + len(info) + 2, 2*ticks + len(info) + 4 + blockLength("")}
-	var part []string
-	var spent size
-	done := func() {
-		if len(part) > 0 {
-			s.add(s.w.fence(part, info), "\n\n")
-		}
-		part, spent = nil, fence
-	}
-	done()
-	for _, line := range code {
-		for !fence.plus(lineSize(line)).within(s.limit) {
-			i := cutLine(line, fence, s.limit)
-			done()
-			part = []string{line[:i]}
-			done()
-			line = line[i:]
-		}
-		if !spent.plus(lineSize(line)).within(s.limit) {
-			done()
-		}
-		part = append(part, line)
-		spent = spent.plus(lineSize(line))
-	}
-	done()
-}
-
-// lineSize is what a line of code takes.
-func lineSize(line string) size {
-	line = disarmCode(line)
-	return size{utf8.RuneCountInString(line) + 1, blockLength(line) - blockLength("") + 2}
-}
-
-// cutLine is how much of a line of code a fence can hold: at least a character.
-func cutLine(line string, fence, limit size) int {
-	for n := utf8.RuneCountInString(line) / 2; n > 1; n /= 2 {
-		i := graphemeFloor(line, byteOffset(line, n))
-		if i > 0 && fence.plus(lineSize(line[:i])).within(limit) {
-			return i
-		}
-	}
-	return byteOffset(line, 1)
-}
-
 func (s *splitter) table(n *east.Table) {
 	head, rows := s.w.cells(n)
 	top := tableRow(head) + "\n" + tableRule(n.Alignments, len(head))
@@ -243,83 +194,4 @@ func (s *splitter) table(n *east.Table) {
 	if len(rows) == 0 {
 		s.text(top, "\n\n")
 	}
-}
-
-// text adds text without inner blocks, cut where it has to be.
-func (s *splitter) text(text, gap string) {
-	for text = strings.TrimSpace(text); text != ""; {
-		if s.fits(text) {
-			s.add(text, gap)
-			return
-		}
-		limit := s.limit.markdown
-		head := text[:cutAt(text, limit)]
-		for !s.fits(head) && limit > 16 {
-			limit = limit * 3 / 4
-			head = text[:cutAt(text, limit)]
-		}
-		s.flush()
-		s.add(strings.TrimRight(head, " \n"), gap)
-		s.flush()
-		text = strings.TrimLeft(text[len(head):], " \n")
-	}
-}
-
-// cutAt is the best place to cut text at or before its limit-th character: the
-// end of a line, of a sentence, of a word; not inside of a link or a code span
-// if that can be helped.
-func cutAt(text string, limit int) int {
-	end := byteOffset(text, limit)
-	if end == len(text) {
-		return end
-	}
-	var line, sentence, word int
-	code, bracket, escaped := false, 0, false
-	var prev rune
-	for i, r := range text[:end] {
-		if !code && bracket == 0 {
-			switch {
-			case r == '\n':
-				line = i + 1
-			case r == ' ' && strings.ContainsRune(".!?:;", prev):
-				sentence = i + 1
-			case unicode.IsSpace(r):
-				word = i + utf8.RuneLen(r)
-			case strings.ContainsRune("。！？；，、", prev):
-				sentence = i
-			}
-		}
-		switch {
-		case escaped:
-			escaped = false
-		case r == '\\':
-			escaped = true
-		case r == '`':
-			code = !code
-		case code:
-		case r == '[':
-			bracket = 1
-		case r == ']' && !strings.HasPrefix(text[i+1:], "("), r == ')':
-			bracket = 0
-		}
-		prev = r
-	}
-	for _, i := range []int{line, sentence, word} {
-		if i > end/2 {
-			return i
-		}
-	}
-	for _, i := range []int{word, sentence, line} {
-		if i > end/8 {
-			return i
-		}
-	}
-	i := graphemeFloor(text, end)
-	if slashes := len(text[:i]) - len(strings.TrimRight(text[:i], `\`)); slashes%2 == 1 {
-		i--
-	}
-	if i <= 0 {
-		return end
-	}
-	return i
 }
