@@ -78,7 +78,7 @@ func (r *Runtime) takeOver(ctx context.Context, d mailbox.Due) (bool, error) {
 		return false, nil // a place that becomes free looks again
 	}
 	next := r.next(true)
-	next.LostBy = d.Seen
+	next.LostBy, next.Due = d.Seen, d.Turn
 	if d.Kind != mailbox.DueTurn {
 		next.LostBy = time.UnixMilli(0) // what is on offer is nobody's loss
 	}

@@ -111,6 +111,8 @@ func noteOf(w mailbox.Work) string {
 	switch {
 	case w.Untouched:
 		return "nobody touched it for a day: resume or abandon it"
+	case w.Old:
+		return "nobody touched it for a day: it will not go on by itself"
 	case w.Stopping:
 		return "being stopped"
 	case w.Turn == "":

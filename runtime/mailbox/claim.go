@@ -44,7 +44,8 @@ func (b *Box) Claim(ctx context.Context, c chat.Conversation, next Next, maxAtte
 	}
 	claim := func(actor, part string) ([]any, error) {
 		return b.one(ctx, &b.scripts.claim, []string{b.keys.conv(c), b.keys.index(c)}, b.keys.of(c), c.Key(), b.owner, nonce(),
-			b.opts.LeaseTTL.Milliseconds(), string(next.Turn), next.Setup, maxAttempts, actor, part, lostBy)
+			b.opts.LeaseTTL.Milliseconds(), string(next.Turn), next.Setup, maxAttempts, actor, part, lostBy,
+			string(next.Due))
 	}
 	v, err := claim("", "")
 	if err == nil && len(v) > 2 && str(v[0]) == "untouched" {

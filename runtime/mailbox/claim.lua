@@ -4,7 +4,8 @@
 -- ARGV: 2 conversation, 3 owner, 4 nonce, 5 ttl (ms), 6 turn id, 7 setup,
 --   8 most attempts, 9 the actor to whom 10 tells that his turn was untouched
 --   ('' when that is not known yet), 10 the part that tells it,
---   11 by when a lease must have ended for its worker to be lost ('': by now)
+--   11 by when a lease must have ended for its worker to be lost ('': by now),
+--   12 the turn whose lease has ended as the index says, or ''
 -- Returns {'claimed', claim}; {'exhausted', turn, actor, token, commits} when
 --   the turn has lost all its workers and is to be abandoned under that token,
 --   which the caller now holds; {'later', ms until the lease ends};
@@ -42,7 +43,12 @@ local function park(turn, actor, batch)
   return {'parked', sender[1], sender[2]}
 end
 
-local run = redis.call('HGET', conv_key(c), 'run')
+local run, due = redis.call('HGET', conv_key(c), 'run'), ARGV[12]
+if due ~= '' and due ~= run then
+  -- The index names another turn than the conversation does.
+  if redis.call('HGET', turn_key(due), 'state') == 'running' then return redis.error_reply('MEND ' .. c) end
+  redis.call('ZREM', INDEX, 't|' .. c .. '|' .. due)
+end
 if not run then
   local got = claim_next(c, by, now)
   if got then return {'claimed', got} end

@@ -37,7 +37,12 @@ func (b *Box) mendFor(ctx context.Context, failed call, err error) bool {
 		return false
 	}
 	slog.Warn("a step failed over a record", "conversation", c.Key(), "step", failed.script.name, "err", err)
-	broken, ts := []chat.Conversation{c}, chat.TS("")
+	broken, ts, listed := []chat.Conversation{c}, chat.TS(""), []string(nil)
+	if failed.script == &b.scripts.claim {
+		if due := fmt.Sprint(failed.args[len(failed.args)-1]); due != "" {
+			listed = []string{"running|" + due}
+		}
+	}
 	if failed.script == &b.scripts.put {
 		ts = chat.TS(fmt.Sprint(failed.args[2]))
 		if last, err := b.rdb.Get(ctx, b.keys.dm(c)).Result(); err == nil {
@@ -52,7 +57,7 @@ func (b *Box) mendFor(ctx context.Context, failed call, err error) bool {
 		}
 	}
 	for _, c := range broken {
-		if err := b.mend(ctx, c, ts, nil); err != nil {
+		if err := b.mend(ctx, c, ts, listed); err != nil {
 			slog.Error("conversation not mended", "conversation", c.Key(), "err", err)
 			return false
 		}

@@ -72,7 +72,9 @@ func (w *world) settles() (told []chat.Part) {
 				_, _ = w.box.Sent(ctx, lease, out...)
 				continue
 			}
-			r, err := w.box.Claim(ctx, d.Conversation, w.room(), 5)
+			next := w.room()
+			next.Due = d.Turn
+			r, err := w.box.Claim(ctx, d.Conversation, next, 5)
 			if err != nil {
 				w.t.Logf("claim: %v", err)
 			}
@@ -309,4 +311,92 @@ func TestP9_UnknownFieldsAreCarriedAlong(t *testing.T) {
 			t.Errorf("no record of kind %s has kept what a later release wrote", kind)
 		}
 	}
+}
+
+// Records that break an invariant: one turn goes on, the other is abandoned and
+// its actor told.
+func TestP4_OfTwoRunningTurnsOneGoesOn(t *testing.T) {
+	t.Parallel()
+	space := redistest.Shared(t)
+	w := crowded(t, space)
+	rdb := space.Client()
+	parked := w.key(rdb, space, "turn", func(key string) bool { return rdb.HGet(t.Context(), key, "state").Val() == "parked" })
+	rdb.HSet(t.Context(), parked, "state", "running")
+	<-time.After(4 * brief.LeaseTTL) // until the sweep looks
+	var told []chat.UserID
+	for _, p := range w.settles() {
+		told = append(told, p.To.DM)
+	}
+	w.same("who was told", []chat.UserID{"UCAROL"}, told)
+	w.wantHistory("UDAVE done | request ended | entry unsent", "UCAROL abandoned | request parked | entry calls",
+		"UALICE done | request running | entry results | steer read | steer unread", "UBOB done | request waiting")
+	w.goesOn()
+}
+
+// Derived state that is gone is made again from what it was derived from.
+func TestP4_DerivedStateIsMadeAgain(t *testing.T) {
+	t.Parallel()
+	for name, spoil := range map[string]func(context.Context, redis.UniversalClient, func(kind string) string){
+		"the index": func(ctx context.Context, rdb redis.UniversalClient, key func(string) string) {
+			rdb.Del(ctx, key("leases"))
+		},
+		"the running turn": func(ctx context.Context, rdb redis.UniversalClient, key func(string) string) {
+			rdb.HDel(ctx, key("conv:*"), "run")
+		},
+		"the parked turn": func(ctx context.Context, rdb redis.UniversalClient, key func(string) string) {
+			rdb.HDel(ctx, key("conv:*"), "p:T1:UCAROL")
+		},
+		"the lane of those": func(ctx context.Context, rdb redis.UniversalClient, key func(string) string) {
+			rdb.Del(ctx, key("wait:*"))
+		},
+		"a run that is nobody's": func(ctx context.Context, rdb redis.UniversalClient, key func(string) string) {
+			rdb.HSet(ctx, key("conv:*"), "run", "t_none")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			space := redistest.Shared(t)
+			w := crowded(t, space)
+			rdb := space.Client()
+			spoil(t.Context(), rdb, func(kind string) string {
+				keys, err := rdb.Keys(t.Context(), space.Prefix()+":*:"+kind).Result()
+				if err != nil || len(keys) != 1 {
+					t.Fatal(keys, err)
+				}
+				return keys[0]
+			})
+			<-time.After(4 * brief.LeaseTTL) // until the sweep looks
+			if told := w.settles(); len(told) != 0 {
+				t.Errorf("told of what was not lost: %+v", told)
+			}
+			w.wantHistory("UDAVE done | request ended | entry unsent",
+				"UALICE done | request running | entry results | steer read | steer unread", "UBOB done | request waiting")
+			if g, err := w.box.Gauges(t.Context()); err != nil || g.Parked.N != 1 || g.Dead != 0 {
+				t.Errorf("gauges %+v %v", g, err)
+			}
+			w.says(chat.JoinParked, carol, "for my parked turn")
+		})
+	}
+}
+
+// Two releases on one store: their scripts differ, and their records are of one
+// form.
+func TestP5_TwoReleasesWorkSideBySide(t *testing.T) {
+	t.Parallel()
+	space := redistest.Shared(t)
+	w := newWorld(t, mailbox.Options{}, space, false)
+	other := newWorld(t, mailbox.Options{Retention: month}, space, false)
+	w.other = other.box // it has other scripts, and the same keys
+	turn := w.starts(alice, "one")
+	w.box, w.other = w.other, w.box
+	w.says(chat.SteerOwn, alice, "two")
+	w.says(chat.Wait, bob, "three")
+	w.wantLog("steer two", turn.boundary("x"))
+	if err := w.box.HandOver(t.Context(), turn.Ref); err != nil {
+		t.Fatal(err)
+	}
+	again := w.began(w.claim(w.box).Claimed, alice, "request one | entry x | steer two")
+	again.box = w.other
+	w.began(again.done("a").Next, bob, "request three").done("b")
+	w.wantHistory("UALICE done | request one | entry x | steer two | entry a", "UBOB done | request three | entry b")
 }

@@ -30,6 +30,9 @@ type Work struct {
 	Owner string `json:"owner,omitempty"`
 	// Untouched: it is parked because nobody had touched it for long.
 	Untouched bool `json:"untouched,omitempty"`
+	// Old: nobody has touched it for so long that it will not go on by itself,
+	// but be parked by the replica that finds it.
+	Old bool `json:"old,omitempty"`
 	// Stopping: somebody has stopped it, and it has not ended yet.
 	Stopping bool `json:"stopping,omitempty"`
 }
@@ -99,17 +102,26 @@ func (b *Box) Survey(ctx context.Context, ended bool) (work []Work, now time.Tim
 	for i, l := range all {
 		if ts, author, ok := strings.Cut(l.what, " "); ok {
 			actor, _ := chat.ParseActor(author)
-			work = append(work, Work{Conversation: l.c, Message: chat.TS(ts), State: "waiting", Actor: actor, Since: l.since})
+			work = append(work, Work{
+				Conversation: l.c, Message: chat.TS(ts), State: "waiting", Actor: actor, Since: l.since,
+				Old: now.Sub(l.since) > b.opts.Untouched,
+			})
 			continue
 		}
-		w := readWork(l.c, chat.TurnID(l.what), heads[i].Val())
+		head := heads[i].Val()
+		w := readWork(l.c, chat.TurnID(l.what), head)
 		w.Since = l.since
+		touched := l.since
+		if w.State == "running" && len(head) == len(workFields) {
+			touched = time.UnixMilli(num(head[len(head)-1]))
+		}
+		w.Old = (w.State == "running" || w.State == "queued") && now.Sub(touched) > b.opts.Untouched
 		work = append(work, w)
 	}
 	return work, now, nil
 }
 
-var workFields = []string{"state", "actor", "born", "attempts", "owner", "wait", "stop_ts"}
+var workFields = []string{"state", "actor", "born", "attempts", "owner", "wait", "stop_ts", "until"}
 
 func readWork(c chat.Conversation, turn chat.TurnID, head []any) Work {
 	w := Work{Conversation: c, Turn: turn}

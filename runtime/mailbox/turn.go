@@ -123,6 +123,8 @@ type Next struct {
 	// LostBy, of a Claim: the worker of a turn is lost if its lease had ended
 	// by then, on the store's clock; zero means now.
 	LostBy time.Time
+	// Due, of a Claim: the turn whose lease has ended, as the index says.
+	Due chat.TurnID
 }
 
 // Close is a run's last write.
