@@ -12,16 +12,17 @@ import (
 type stage struct {
 	model        *provider
 	naive, reeve *workspace
-	process      *bot // Reeve's
-	script       *bareScript
+	// The processes.
+	naiveBot, reeveBot *bot
+	script             *bareScript
 }
 
 func newStage(b *testing.B) *stage {
 	b.Helper()
 	server := newRedis(b)
 	s := &stage{model: newProvider(b), naive: newWorkspace(b), reeve: newWorkspace(b)}
-	startRole(b, roleNaive, place{slack: s.naive.Server, model: s.model, redis: server.URL(), prefix: "naive"})
-	s.process = startRole(b, roleReeve, place{slack: s.reeve.Server, model: s.model, redis: server.URL(), prefix: "reeve"})
+	s.naiveBot = startRole(b, roleNaive, place{slack: s.naive.Server, model: s.model, redis: server.URL(), prefix: "naive"})
+	s.reeveBot = startRole(b, roleReeve, place{slack: s.reeve.Server, model: s.model, redis: server.URL(), prefix: "reeve"})
 	const warm = 200 // the receipts' burst is over, too
 	s.naive.askMany(warm, 4)
 	s.reeve.askMany(warm, 4)
@@ -30,17 +31,19 @@ func newStage(b *testing.B) *stage {
 	return s
 }
 
-// oneAtATime asks both bots in turns.
+// oneAtATime asks both bots in turns. Between two mentions is time for what is
+// done after a reply: it is a mention's cost, and not its delay.
 func (s *stage) oneAtATime(b *testing.B) {
+	pause := time.NewTicker(10 * time.Millisecond)
+	defer pause.Stop()
 	var bare, naive, reeve times
-	for range 8 {
-		bare = append(bare, s.script.measure(b, 60)...)
-		for range 50 {
-			naive = append(naive, s.naive.ask())
-		}
-		for range 50 {
-			reeve = append(reeve, s.reeve.ask())
-		}
+	for range 400 {
+		<-pause.C
+		bare = append(bare, s.script.measure(b, 2)...)
+		<-pause.C
+		naive = append(naive, s.naive.ask())
+		<-pause.C
+		reeve = append(reeve, s.reeve.ask())
 	}
 	if b.Failed() {
 		return
@@ -58,20 +61,25 @@ func (s *stage) oneAtATime(b *testing.B) {
 
 // manyAtOnce keeps 20 mentions in flight.
 func (s *stage) manyAtOnce(b *testing.B) {
-	const inFlight, each = 20, 500
+	const inFlight, each, rounds = 20, 500, 5
 	var naive, reeve []float64
-	for range 5 {
+	cpuNaive, cpuReeve := s.naiveBot.cpu(), s.reeveBot.cpu()
+	for range rounds {
 		naive = append(naive, s.naive.askMany(each, inFlight))
 		reeve = append(reeve, s.reeve.askMany(each, inFlight))
 	}
 	if b.Failed() {
 		return
 	}
+	cpuNaive, cpuReeve = (s.naiveBot.cpu()-cpuNaive)/(rounds*each), (s.reeveBot.cpu()-cpuReeve)/(rounds*each)
 	r := medianOf(reeve) / medianOf(naive)
 	results.add(row{what: "mentions a second, 20 in flight, naive bot", got: fmt.Sprintf("%.0f/s", medianOf(naive))})
 	results.add(row{
 		what: "mentions a second, 20 in flight, Reeve", goal: ">= 0.7x naive",
 		got: fmt.Sprintf("%.0f/s", medianOf(reeve)), ratio: multiple(r), met: judged(r >= 0.7),
+	})
+	results.add(row{
+		what: "CPU time a mention, naive bot, Reeve", got: ms(cpuNaive) + ", " + ms(cpuReeve), ratio: multiple(ratio(cpuReeve, cpuNaive)),
 	})
 	b.ReportMetric(r, "throughput-ratio")
 }
@@ -102,7 +110,7 @@ func (s *stage) acknowledgement(b *testing.B) {
 		}},
 	} {
 		bare := s.script.measure(b, 400)
-		s.reeve.keepAcks(true)
+		mark := s.reeve.Mark()
 		tick := time.NewTicker(time.Second / rate)
 		var started []string
 		for n := range rate * seconds {
@@ -118,7 +126,7 @@ func (s *stage) acknowledgement(b *testing.B) {
 		ctx, cancel := patience()
 		err := s.reeve.WaitSettled(ctx)
 		cancel()
-		acks := s.reeve.keepAcks(false)
+		acks := s.reeve.acks(mark)
 		bare = append(bare, s.script.measure(b, 400)...)
 		if err != nil || len(acks) != rate*seconds {
 			b.Errorf("%d of %d messages were acknowledged (%v)", len(acks), rate*seconds, err)
@@ -160,7 +168,7 @@ func (s *stage) memory(b *testing.B) {
 			return
 		}
 	}
-	mb := s.process.resident()
+	mb := s.reeveBot.resident()
 	results.add(row{
 		what: fmt.Sprintf("resident, %d conversations known, %d turns running", s.reeve.next.Load(), running),
 		goal: fmt.Sprintf("< %d MB", most), got: fmt.Sprintf("%.0f MB", mb), met: judged(mb < most),

@@ -27,10 +27,6 @@ type workspace struct {
 	said    map[string]time.Time      // by the ts of people's messages at the top
 	replies map[string]time.Time      // nobody has asked for yet
 	waiting map[string]chan time.Time // by the ts of the root
-	acks    times                     // of people's message events, while they are kept
-	keeping bool
-	socket  map[string]int // by the HOLD word of a message, the socket that it went to
-	newest  int            // socket
 }
 
 func newWorkspace(b *testing.B) *workspace {
@@ -43,7 +39,7 @@ func newWorkspace(b *testing.B) *workspace {
 	}
 	w := &workspace{
 		Server: simulator.ForTest(b, simulator.Options{World: world}), b: b,
-		said: map[string]time.Time{}, replies: map[string]time.Time{}, waiting: map[string]chan time.Time{}, socket: map[string]int{},
+		said: map[string]time.Time{}, replies: map[string]time.Time{}, waiting: map[string]chan time.Time{},
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	b.Cleanup(cancel)
@@ -57,31 +53,17 @@ func newWorkspace(b *testing.B) *workspace {
 func (w *workspace) see(e simulator.Event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	switch e.Kind {
-	case simulator.MessagePosted:
-		m := e.Message
-		if m.User != w.Bot().UserID {
-			if m.ThreadTS == "" {
-				w.said[m.TS] = e.Time
-			}
-			return
-		}
-		if wait, ok := w.waiting[m.ThreadTS]; ok {
-			delete(w.waiting, m.ThreadTS)
-			wait <- e.Time
-			return
-		}
+	m := e.Message
+	switch {
+	case e.Kind != simulator.MessagePosted:
+	case m.User != w.Bot().UserID && m.ThreadTS == "":
+		w.said[m.TS] = e.Time
+	case m.User != w.Bot().UserID:
+	case w.waiting[m.ThreadTS] != nil:
+		w.waiting[m.ThreadTS] <- e.Time
+		delete(w.waiting, m.ThreadTS)
+	default:
 		w.replies[m.ThreadTS] = e.Time
-	case simulator.Acked:
-		if w.keeping && bytes.Contains(e.Envelope.Payload, []byte(`"user":"`+simulator.Alice)) && !isTwin(e.Envelope) {
-			w.acks = append(w.acks, e.Envelope.AckedAt.Sub(e.Envelope.Attempts[0].At))
-		}
-	case simulator.Connected:
-		w.newest = max(w.newest, e.Socket)
-	case simulator.Sent:
-		if word := holdWord.Find(e.Envelope.Payload); word != nil && !isTwin(e.Envelope) {
-			w.socket[string(word)] = e.Socket
-		}
 	}
 }
 
@@ -146,12 +128,12 @@ func (w *workspace) askMany(n, inFlight int) float64 {
 	return float64(n) / time.Since(start).Seconds()
 }
 
-// keepAcks says whether acknowledgement times are kept, and returns those that
-// were.
-func (w *workspace) keepAcks(keep bool) times {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	acks := w.acks
-	w.acks, w.keeping = nil, keep
-	return acks
+// acks are the times to the acknowledgement of people's messages after a mark.
+func (w *workspace) acks(mark int64) (took times) {
+	for _, e := range w.Events(mark) {
+		if e.Kind == simulator.Acked && bytes.Contains(e.Envelope.Payload, []byte(`"user":"`+simulator.Alice)) && !isTwin(e.Envelope) {
+			took = append(took, e.Envelope.AckedAt.Sub(e.Envelope.Attempts[0].At))
+		}
+	}
+	return took
 }

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"bytes"
 	"fmt"
 	"testing"
 	"time"
@@ -13,7 +14,12 @@ import (
 func twoReplicas(b *testing.B, w *workspace, p place) (replicas [2]*bot, of func(socket int) int) {
 	b.Helper()
 	replicas[0] = startRole(b, roleReeve, p)
-	last := w.newestSocket()
+	last := 0
+	for _, e := range w.Events(0) {
+		if e.Kind == simulator.Connected {
+			last = e.Socket
+		}
+	}
 	replicas[1] = startRole(b, roleReeve, p)
 	return replicas, func(socket int) int {
 		if socket <= last {
@@ -24,15 +30,26 @@ func twoReplicas(b *testing.B, w *workspace, p place) (replicas [2]*bot, of func
 }
 
 // held says something whose model call is held, and waits until it is made. It
-// returns where it stands and in which replica it runs.
-func (w *workspace) held(b *testing.B, model *provider, word string) (in, ts string) {
+// returns where it stands and to which socket it went.
+func (w *workspace) held(b *testing.B, model *provider, word string) (in, ts string, socket int) {
 	b.Helper()
+	mark := w.Mark()
 	in, ts = w.mention(word, simulator.SayOptions{Twin: simulator.MessageOnly})
 	got, ok := within(model.arrived, 30*time.Second)
 	if !ok || got.word != word {
 		b.Fatalf("%s did not reach the model, but %q", word, got.word)
 	}
-	return in, ts
+	return in, ts, w.socketOf(mark, ts)
+}
+
+// socketOf is the socket to which a message after a mark went.
+func (w *workspace) socketOf(mark int64, ts string) int {
+	for _, e := range w.Events(mark) {
+		if e.Kind == simulator.Sent && bytes.Contains(e.Envelope.Payload, []byte(`"event_ts":"`+ts)) {
+			return e.Socket
+		}
+	}
+	return 0
 }
 
 // within waits for one value.
@@ -47,19 +64,6 @@ func within[T any](c <-chan T, limit time.Duration) (v T, ok bool) {
 	}
 }
 
-// socketOf is the socket on which a message with a word went out.
-func (w *workspace) socketOf(word string) int {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.socket[word]
-}
-
-func (w *workspace) newestSocket() int {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.newest
-}
-
 func stops(b *testing.B) {
 	server := newRedis(b)
 	w, model := newWorkspace(b), newProvider(b)
@@ -68,16 +72,16 @@ func stops(b *testing.B) {
 	var same, other times
 	for n := 0; len(other) < 200 && n < 1000; n++ {
 		word := fmt.Sprintf("HOLD-stop%d", n)
-		in, ts := w.held(b, model, word)
+		in, ts, runs := w.held(b, model, word)
 		mark := w.Mark()
 		said := time.Now()
-		w.Say(simulator.Alice, in, "stop", simulator.SayOptions{Thread: ts})
+		stop := w.Say(simulator.Alice, in, "stop", simulator.SayOptions{Thread: ts})
 		cut, ok := within(model.cut, 30*time.Second)
 		if !ok || cut.word != word {
 			b.Fatalf("the model call of %s was not cut, but that of %q", word, cut.word)
 		}
 		w.reply(ts)
-		if replica(w.socketOf(word)) == replica(sentAfter(w, mark)) {
+		if replica(runs) == replica(w.socketOf(mark, stop)) {
 			same = append(same, cut.at.Sub(said))
 		} else {
 			other = append(other, cut.at.Sub(said))
@@ -92,16 +96,6 @@ func stops(b *testing.B) {
 	b.ReportMetric(float64(other.p99())/1e6, "stop-p99-ms")
 }
 
-// sentAfter is the socket of the first envelope after a mark.
-func sentAfter(w *workspace, mark int64) int {
-	for _, e := range w.Events(mark) {
-		if e.Kind == simulator.Sent {
-			return e.Socket
-		}
-	}
-	return 0
-}
-
 func lostWorkers(b *testing.B) {
 	server := newRedis(b)
 	w, model := newWorkspace(b), newProvider(b)
@@ -113,8 +107,7 @@ func lostWorkers(b *testing.B) {
 		lost := map[string]bool{}
 		for n := range 24 {
 			word := fmt.Sprintf("HOLD-lost%dx%d", kill, n)
-			w.held(b, model, word)
-			if replica(w.socketOf(word)) == 0 {
+			if _, _, socket := w.held(b, model, word); replica(socket) == 0 {
 				lost[word] = true
 			}
 		}
