@@ -33,7 +33,7 @@ fuzz: ## every fuzz target for FUZZTIME (10s) [10 s a target]
 
 # One run of everything, since figures of different runs do not compare. With
 # BENCH_PROFILE=folder each bot leaves its profiles there.
-bench: deps ## the table of speed, beside a naive bot [4 min]
+bench: deps ## the table of speed, beside a naive bot [3 min]
 	go test -run='^$$' -bench=$(BENCH) -benchtime=1x -timeout=20m ./cmd/app/bench
 
 lint: ## gofmt, go vet, staticcheck [40 s]
