@@ -33,7 +33,14 @@
 // from when the renewal began (10 s and 2 s; renewed every 3 s); what ends the
 // run otherwise (a stop, spent time, the end of the process) is a cause of the
 // same context. A lost worker's turn is claimed by whichever replica looks at
-// the index when its lease ends.
+// the index when its lease ends. A stopped turn that is parked has no worker to
+// end it: the step that takes the stop does.
+//
+// While the store is away nobody can renew, so an outage makes nobody a lost
+// worker: a run's write waits for as long as its lease is trusted, a run that is
+// broken off is handed over by its own process once the store answers, and a
+// replica takes over a turn only when the store had answered for one TTL before
+// it saw the lease ended.
 //
 // # A message, from the socket to its reply
 //
