@@ -63,6 +63,9 @@ type Options struct {
 	// SweepEvery is the pause between sweeps over what leases do not find, and
 	// DurabilityEvery that between looks at what Redis promises to keep.
 	SweepEvery, DurabilityEvery time.Duration
+	// Untouched is the age at which what nobody has touched is not gone on with
+	// by itself.
+	Untouched time.Duration
 	// ModelWaits are the pauses between the attempts of one model call, and
 	// ModelMaxWait all of them together. ModelIdle cuts an attempt in which no
 	// byte comes, ModelAttempt every one. Package openai has the shipped values.
@@ -97,6 +100,7 @@ func (o Options) withDefaults() Options {
 		&o.GapAfter:        5 * time.Second,
 		&o.SweepEvery:      time.Minute,
 		&o.DurabilityEvery: time.Hour,
+		&o.Untouched:       24 * time.Hour,
 	} {
 		if *interval == 0 {
 			*interval = shipped

@@ -154,3 +154,14 @@ func TestMetricsOfTheStore(t *testing.T) {
 		}
 	}
 }
+
+func TestMetricsAreServedBesideHealth(t *testing.T) {
+	a := assembly{ready: newReadiness(), metrics: newMetrics("v0")}
+	for path, want := range map[string]string{"/metrics": "reeve_build_info", "/healthz": "alive", "/readyz": "ready"} {
+		w := httptest.NewRecorder()
+		a.http().ServeHTTP(w, httptest.NewRequest("GET", path, nil))
+		if w.Code != 200 || !strings.Contains(w.Body.String(), want) {
+			t.Errorf("%s: %d %s", path, w.Code, w.Body)
+		}
+	}
+}

@@ -146,7 +146,7 @@ func storeOptions(s Settings) mailbox.Options {
 // openBox opens the store and waits until it can be written.
 func (a assembly) openBox(ctx context.Context) (*mailbox.Box, error) {
 	opts := storeOptions(a.settings)
-	opts.LeaseTTL, opts.LeaseMargin, opts.Count = a.options.LeaseTTL, a.options.LeaseMargin, a.metrics.Count
+	opts.LeaseTTL, opts.LeaseMargin, opts.Untouched, opts.Count = a.options.LeaseTTL, a.options.LeaseMargin, a.options.Untouched, a.metrics.Count
 	box, err := mailbox.Open(opts)
 	if err != nil {
 		return nil, &ConfigError{[]string{"REDIS_URL: " + err.Error()}}

@@ -18,10 +18,14 @@
 //	end_wait   what it waited for is settled; it queues
 //	handover   the holder gives a turn up
 //	settle     an unread message leaves its lane: its author may not instruct
-//	sent       posted parts leave the outbox
+//	sent       posted parts leave the outbox; what will not be posted is set
+//	           aside, and told of
 //	send_claim a replica takes over a lost sender's outbox
 //	stamp      a replica says that it can acknowledge, and learns of gaps
 //	close_gap  a gap was read back
+//	mend       a conversation's records are compared, and put right
+//	aside      an item that cannot be processed is taken out of the way
+//	abandon    an operator ends a turn, whoever holds it
 //
 // # Round trips
 //
@@ -50,7 +54,9 @@
 // (one turn's state, lease and cursor), log (its entries), steer (its unread
 // messages), msg (one message: where it is, and how its first delivery was
 // answered), dm (a DM's last conversation), and leases: the index of what will
-// be due and when, by the server's clock; and touched: the threads to read back,
+// be due and when, by the server's clock. For operators and the sweep, lists of
+// what there is in a shard and since when: waiting, running, parked, unsent and
+// ended; and dead, the records that were set aside. And touched: the threads to read back,
 // by when somebody last spoke in them. Outside of any shard: alive (the last sign
 // of life, and the gap that stands).
 //
@@ -64,6 +70,26 @@
 // margin from when it sent the renewal. Replicas look at the index when the
 // earliest lease in it ends; a lease made after that look ends one TTL after it
 // at the earliest, so nobody polls.
+//
+// # Broken records
+//
+// A step that fails over what it found (a key of another type, a field that is
+// no number, a turn that is not where its conversation says) is not an error
+// that comes back for ever: the conversation is mended and the step tried once
+// more. What is derived is made again from what it was derived from; a turn that
+// cannot go on is abandoned; an item that cannot be read goes to the dead list.
+// Whose it was is told by DM in the step that does it. Scripts read what they
+// need before they write, so that a record that cannot be read leaves no half
+// step. The sweep does the same for what no step runs into.
+//
+// # How long things live
+//
+// Conversations and ended turns expire some time after they were touched last;
+// nothing live does: the step that makes something live takes the expiry off,
+// and the one that puts it to rest sets it. A message's key lives for eight
+// days from when the message is read or withdrawn, whatever the setting, so that
+// it enters once. What nobody has touched for a day is parked when it is found,
+// and waits for a word of its actor's, or of an operator's.
 //
 // # Gaps
 //
