@@ -28,6 +28,7 @@ var counted = []struct{ told, name, label, help string }{
 	{mailbox.CountUntouched, "reeve_turns_untouched_total", "", "Requests that nobody had touched for a day, parked and told of."},
 	{slackapp.CountParts, "reeve_parts_total", "result", "Parts of answers that the sender has done with: posted, found (posted by a lost attempt), refused by Slack, late (too old) or moved (to a DM)."},
 	{slackapp.CountLooks, "reeve_looks_total", "", "Looks into a thread before a part was posted again."},
+	{slackapp.CountLate, "reeve_late_posts_total", "", "Posts that Slack, or a process that had been frozen, carried out after their attempt's deadline, as far as that is seen: one may stand there twice."},
 	{agent.CountModelCalls, "reeve_model_calls_total", "outcome", "Model calls, by how they ended."},
 	{agent.CountTokens, "reeve_tokens_total", "", "Tokens that model calls used, prompts and answers together."},
 }
