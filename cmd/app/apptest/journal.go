@@ -46,6 +46,11 @@ func (j *Journal) add(text string) {
 	}
 	j.raw = append(j.raw, text)
 	j.mu.Unlock()
+	j.look()
+}
+
+// look lets whoever waits for a line look again.
+func (j *Journal) look() {
 	if j.written != nil {
 		j.written()
 	}

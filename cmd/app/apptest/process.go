@@ -44,6 +44,9 @@ func launch(t testing.TB, env []string, command []string, into ...*Journal) *Pro
 			_ = cmd.Wait()
 			p.code = cmd.ProcessState.ExitCode()
 			close(p.done)
+			for _, j := range into {
+				j.look()
+			}
 		}
 	}()
 	if err := <-started; err != nil {
@@ -67,6 +70,9 @@ func (p *Process) Signal(t testing.TB, signal os.Signal) {
 		t.Fatal(err)
 	}
 }
+
+// ID is the process's id.
+func (p *Process) ID() int { return p.process.Pid }
 
 // Ended reports whether it is gone.
 func (p *Process) Ended() bool {

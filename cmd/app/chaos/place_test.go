@@ -1,0 +1,192 @@
+package chaos
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"reeve/agent/scripted"
+	"reeve/cmd/app/apptest"
+	"reeve/runtime/mailbox/redistest"
+	"reeve/slackapp/simulator"
+)
+
+// patience bounds what must come about by itself. A loaded machine is no
+// failure.
+const patience = 60 * time.Second
+
+// place is a workspace whose people's words are all known.
+type place struct {
+	*apptest.Place
+	t       *testing.T
+	redis   *redistest.Server
+	outside *outside
+
+	mu    sync.Mutex
+	said  []*saying
+	heard []heard // what each model request said
+}
+
+// talk is one conversation.
+type talk struct {
+	channel, root string
+	people        []string
+	// stops: somebody says stop in it from time to time.
+	stops bool
+}
+
+// saying is one message that a person said.
+type saying struct {
+	*talk
+	user, ts, word string
+	stop           bool
+}
+
+// addressed: the bot owes an answer.
+func (s *saying) addressed() bool { return !s.stop && s.word[0] != 'c' }
+
+func newPlace(t *testing.T, world *simulator.World, settings ...string) *place {
+	t.Helper()
+	p := &place{t: t, redis: redistest.Start(t), outside: newOutside(t)}
+	settings = append([]string{effectsVariable + "=" + p.outside.url, "HTTP_ADDR=127.0.0.1:0"}, settings...)
+	p.Place = apptest.NewPlace(t, simulator.Options{World: world, AckTimeout: time.Second, RetryScale: 0.02}, p.redis, settings...)
+	p.outside.taken = p.Wake
+	p.Model.Otherwise(func(r scripted.Request) scripted.Step {
+		h := listen(r)
+		p.mu.Lock()
+		p.heard = append(p.heard, h)
+		p.mu.Unlock()
+		defer p.Wake()
+		return h.answer()
+	})
+	return p
+}
+
+// quick is a tenth of what is shipped, in a workspace that takes posts as fast
+// as they come.
+func quick() apptest.Intervals {
+	set := apptest.Tenth
+	set.PostRate, set.ReadRate = 100, 100
+	set.ModelWaits = []time.Duration{50 * time.Millisecond, 100 * time.Millisecond, 200 * time.Millisecond, 400 * time.Millisecond}
+	return set
+}
+
+// fresh is a message that a person is about to say, with a word of its own.
+func (p *place) fresh(c *talk, user, kind string) *saying {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s := &saying{talk: c, user: user, word: fmt.Sprintf("%s%04d", kind, len(p.said))}
+	p.said = append(p.said, s)
+	return s
+}
+
+// utter lets him say it. The first message of a conversation is its root.
+func (p *place) utter(s *saying, form string) {
+	ts := p.Slack.Say(s.user, s.channel, fmt.Sprintf(form, s.word), simulator.SayOptions{Thread: s.root})
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s.ts = ts
+	if s.root == "" {
+		s.root = ts
+	}
+}
+
+func (p *place) say(c *talk, user, kind, form string) *saying {
+	s := p.fresh(c, user, kind)
+	p.utter(s, form)
+	return s
+}
+
+const (
+	mention = "<@UBOT> %s"
+	forced  = "<@UBOT> !! %s"
+	plainly = "%s"
+)
+
+// stop lets a person say the word that stops.
+func (p *place) stop(c *talk, user string) {
+	ts := p.Slack.Say(user, c.channel, "stop", simulator.SayOptions{Thread: c.root})
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.said = append(p.said, &saying{talk: c, user: user, ts: ts, stop: true})
+}
+
+func (p *place) all() []*saying {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return append([]*saying(nil), p.said...)
+}
+
+// requests are what the model was asked, in order.
+func (p *place) requests() []heard {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.heard[:len(p.heard):len(p.heard)]
+}
+
+// acknowledged are the ts of messages of which an envelope was acknowledged.
+func (p *place) acknowledged() map[string]bool {
+	acked := map[string]bool{}
+	for _, e := range p.Slack.Envelopes() {
+		var payload struct {
+			Event struct{ Type, Channel, TS string } `json:"event"`
+		}
+		if json.Unmarshal(e.Payload, &payload) == nil && e.State == simulator.Acknowledged {
+			acked[payload.Event.Channel+payload.Event.TS] = true
+		}
+	}
+	return acked
+}
+
+// replies are the bot's answers, as they stand in Slack.
+func (p *place) replies() []reply {
+	var all []reply
+	for _, m := range p.botPosts() {
+		if r, ok := readReply(apptest.ShownText(m)); ok {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+// botPosts are all posts that came out of an outbox.
+func (p *place) botPosts() []simulator.Message {
+	var posts []simulator.Message
+	for _, e := range p.Slack.Events(0) {
+		if e.Kind == simulator.MessagePosted && apptest.PartOf(*e.Message) != "" {
+			posts = append(posts, *e.Message)
+		}
+	}
+	return posts
+}
+
+// answered counts, by word, in how many replies it was asked or told.
+func (p *place) answered() map[string]int {
+	count := map[string]int{}
+	for _, r := range p.replies() {
+		for _, w := range append(r.asked, r.told...) {
+			count[w]++
+		}
+	}
+	return count
+}
+
+// pause lets time pass, which is what some of the tests are about.
+func (p *place) pause(d time.Duration) { <-time.After(d) }
+
+// await is Until with more patience, and says what is missing.
+func (p *place) await(what string, done func() bool) {
+	p.t.Helper()
+	if err := p.Wait(patience, done); err != nil {
+		p.t.Fatalf("%s: %v\n%s", what, err, p.tail())
+	}
+}
+
+// tail is the end of the log.
+func (p *place) tail() string {
+	texts := p.Journal.Texts()
+	return strings.Join(texts[max(0, len(texts)-200):], "\n")
+}
