@@ -57,19 +57,13 @@ func TestP8_ABacklogIsTakenInItsOrder(t *testing.T) {
 	client := redis.NewClient(must(redis.ParseURL(p.url)))
 	defer client.Close()
 	const n = 20
-	last := time.Time{}
+	millisecond := func() time.Time {
+		return must(client.Time(context.Background()).Result()).Truncate(time.Millisecond)
+	}
 	p.offers(n, func(m *chat.Message, i int) {
 		channel := chat.ChannelID("C" + strconv.Itoa(i))
 		m.ID.Channel, m.Conversation.Channel = channel, channel
-		for { // offers are told apart by the millisecond
-			now, err := client.Time(context.Background()).Result()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if now = now.Truncate(time.Millisecond); now.After(last) {
-				last = now
-				return
-			}
+		for last := millisecond(); millisecond().Equal(last); { // offers are told apart by the millisecond
 		}
 	})
 	p.replica(func(o *runtime.Options) { o.MaxRunning = 1 })
