@@ -3,6 +3,7 @@ package runtime
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"reeve/agent"
@@ -138,10 +139,22 @@ func (r *Runtime) giveBack(log *turnLog) {
 	}
 }
 
+// distinct leaves out each id that comes again later: an edited message is read
+// twice.
+func distinct(ids []chat.MessageID) []chat.MessageID {
+	var list []chat.MessageID
+	for i, id := range ids {
+		if !slices.Contains(ids[i+1:], id) {
+			list = append(list, id)
+		}
+	}
+	return list
+}
+
 // ended shows what became of the turn.
 func (r *Runtime) ended(log *turnLog, own []chat.Entry, outcome mailbox.Outcome) {
 	r.opts.Count(CountEnded, string(outcome), 1)
-	messages := append(messagesOf(own), log.steered...)
+	messages := distinct(append(messagesOf(own), log.steered...))
 	r.opts.Logger.Info("turn ended", "turn", log.h.ref.Turn, "conversation", log.h.ref.Conversation.Key(), "outcome", outcome,
 		"messages", stamps(messages))
 	state := ShownEnded

@@ -87,6 +87,6 @@ func (c cast) plain(text string) string {
 	for _, name := range people {
 		pairs = append(pairs, c.channel("dm", name), "the DM", c.id(name), strings.ToUpper(name))
 	}
-	pairs = append(pairs, c.channel("private", ""), "the private channel", botID, "BOT", simulator.Deploybot, "DEPLOYBOT")
+	pairs = append(pairs, c.channel("private", ""), "the private channel", c.channel("shared", ""), "the shared channel", botID, "BOT", simulator.Deploybot, "DEPLOYBOT")
 	return strings.NewReplacer(pairs...).Replace(text)
 }

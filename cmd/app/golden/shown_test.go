@@ -20,6 +20,9 @@ func (f *performance) shown() string {
 	for _, s := range f.said {
 		fmt.Fprintf(&b, "  %s %s: %s\n", s.label, s.who, f.fate(s, turns))
 	}
+	for _, s := range f.signs {
+		fmt.Fprintf(&b, "  %s: %s\n", s.what, f.became(s.ts, turns))
+	}
 	fmt.Fprintf(&b, "turns\n")
 	for _, id := range turns {
 		fmt.Fprintf(&b, "  %s %s\n", name(turns, id), f.turn(id))
@@ -80,9 +83,17 @@ func (f *performance) fate(s saying, turns []string) string {
 	if s.before && len(f.fates(s.ts)) == 0 {
 		return "before the bot's time"
 	}
+	return f.became(s.ts, turns)
+}
+
+// became is all that the log says of a message, or of a stop that is none.
+func (f *performance) became(ts string, turns []string) string {
 	var said []string
-	for _, l := range f.fates(s.ts) {
+	for _, l := range f.fates(ts) {
 		text := l.Text("disposition")
+		if what := l.Text("change"); what != "" && what != "stop_sign" {
+			text = what + ": " + text
+		}
 		if first := l.Text("first"); first != "" {
 			text += " of " + first
 		}

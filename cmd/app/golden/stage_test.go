@@ -20,6 +20,7 @@ type performance struct {
 	place  *apptest.Place
 	labels map[string]string // label -> ts
 	said   []saying          // in their order
+	signs  []sign            // likewise
 }
 
 // saying is one message that was written.
@@ -64,6 +65,8 @@ func (f *performance) do(one step) error {
 	switch {
 	case one.Say != "":
 		return f.say(one)
+	case one.Edit+one.Delete+one.Unfurl+one.React+one.Press != "":
+		return f.change(one)
 	case one.Deliver != "":
 		return f.deliver(f.labels[one.Deliver])
 	case one.Release > 0:

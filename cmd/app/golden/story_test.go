@@ -54,6 +54,17 @@ type step struct {
 	// Repeat: Slack delivers it a second time.
 	Repeat bool `json:"repeat"`
 
+	// Edit, Delete, Unfurl, React and Press name the message to which that is
+	// done, "post" being the bot's last one: Edit gives it another Text, React
+	// the reaction Text (the stop sign when empty), and Press is Slack's own Stop
+	// button in its thread. Who does it is the message's author when empty.
+	Edit   string `json:"edit"`
+	Delete string `json:"delete"`
+	Unfurl string `json:"unfurl"`
+	React  string `json:"react"`
+	Press  string `json:"press"`
+	Who    string `json:"who"`
+
 	// Wait is "request" (the N-th one of the model is there), "ended" (N turns
 	// have), "posts" (N of the bot's), "private" (N ephemeral messages), or
 	// "reaction" (Text stands on the message with the label In).
