@@ -65,7 +65,8 @@ const batchMost = 128
 
 // Edge admits what Slack delivers and acknowledges it when it is durable. The
 // order is always: admission, one step of the mailbox, acknowledgement, work.
-// Envelopes that have arrived while a step is under way make the next batch.
+// Envelopes that have arrived while a step of their lane is under way make its
+// next one.
 type Edge struct {
 	opts EdgeOptions
 	log  *slog.Logger
@@ -77,11 +78,13 @@ type Edge struct {
 	closed   atomic.Bool
 
 	// Of the loop alone.
-	held map[chat.MessageID]*held
-	seen *recent
+	held  map[chat.MessageID]*held
+	seen  *recent
+	lanes [laneCount]lane
 
 	due     chan chat.MessageID
 	settled chan settled
+	stored  chan stored
 	lookUps chan struct{} // bounds the look-ups under way
 	told    chan []runtime.Outcome
 	done    chan struct{}
@@ -99,7 +102,7 @@ func NewEdge(o EdgeOptions) *Edge {
 		opts: o, log: o.Log,
 		in:   make(chan Delivery, o.MaxInFlight),
 		held: map[chat.MessageID]*held{}, seen: newRecent(4096),
-		due: make(chan chat.MessageID), settled: make(chan settled), lookUps: make(chan struct{}, 8),
+		due: make(chan chat.MessageID), settled: make(chan settled), stored: make(chan stored), lookUps: make(chan struct{}, 8),
 		told: make(chan []runtime.Outcome, 256), done: make(chan struct{}),
 	}
 }
@@ -142,6 +145,7 @@ func (e *Edge) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		e.step(ctx)
 	}
+	e.finishLanes(ctx)
 	e.closed.Store(true)
 	for _, h := range e.held {
 		h.timer.Stop()
@@ -162,6 +166,8 @@ func (e *Edge) step(ctx context.Context) {
 		e.lookUp(ctx, id)
 	case s := <-e.settled:
 		batch = e.addSettled(batch, s)
+	case s := <-e.stored:
+		e.ended(ctx, s)
 	case d := <-e.in:
 		batch = e.add(batch, d)
 	}

@@ -1,7 +1,6 @@
 package slackapp
 
 import (
-	"context"
 	"fmt"
 
 	"reeve/runtime"
@@ -73,19 +72,8 @@ func (e *Edge) admit(d Delivery) (raw Raw, v Verdict, err error) {
 	return raw, Admit(raw, e.opts.Self, e.opts.Admission), nil
 }
 
-// deliver puts a batch and acknowledges what is durable.
-func (e *Edge) deliver(ctx context.Context, batch []item) {
-	if len(batch) == 0 {
-		return
-	}
-	messages := make([]chat.Message, len(batch))
-	for i, it := range batch {
-		messages[i] = it.message
-	}
-	// A batch that has begun is finished, even when the edge is being stopped.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.opts.DeliverTimeout)
-	outcomes := e.opts.Inbox.Deliver(ctx, messages)
-	cancel()
+// acknowledge answers what is durable.
+func (e *Edge) acknowledge(batch []item, outcomes []runtime.Outcome) {
 	var told []runtime.Outcome
 	for i, it := range batch {
 		if i >= len(outcomes) || outcomes[i].Err != nil {

@@ -11,17 +11,17 @@ func changed(now, before object) object {
 		"ts": ts2, "message": now, "previous_message": before}
 }
 
-// What comes together goes to the mailbox in its order: an edit finds the
-// message that came before it.
+// What comes together in a conversation goes to the mailbox in its order: an
+// edit finds the message that came before it.
 func TestP1_ChangesKeepTheirPlaceAmongMessages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t)
 		s.gate = make(chan struct{})
-		s.comes("other", said("under way", object{"ts": "1700000000.000001"}))
+		s.comes("other", said("under way", object{"ts": "1700000000.000150", "thread_ts": ts1}))
 		synctest.Wait()
 		s.comes("message", said("<@UBOT> a"))
 		s.comes("edit", changed(said("<@UBOT> b", object{"edited": object{"user": "UALICE", "ts": ts2}}), said("<@UBOT> a")))
-		s.comes("next", said("c", object{"ts": "1700000000.000300"}))
+		s.comes("next", said("c", object{"ts": "1700000000.000300", "thread_ts": ts1}))
 		close(s.gate)
 		synctest.Wait()
 		s.wantDelivered("under way", "a", "b", "c")

@@ -110,7 +110,7 @@ func TestStopFinishesTheBatch(t *testing.T) {
 		s.gate = make(chan struct{})
 		s.comes("e1", said("under way"))
 		synctest.Wait()
-		s.comes("e2", said("not begun", object{"ts": ts2}))
+		s.comes("e2", said("not begun", object{"ts": ts2, "thread_ts": ts1}))
 		s.stop()
 		close(s.gate)
 		if err := <-s.end; !errors.Is(err, context.Canceled) {
@@ -160,5 +160,29 @@ func TestOnlyDurableOutcomesAreTold(t *testing.T) {
 		if len(s.told) != 1 || s.told[0].Message.Text != "kept" {
 			t.Errorf("told %+v", s.told)
 		}
+	})
+}
+
+// A step that takes long holds up its own conversation and no other.
+func TestConversationsDoNotWaitForEachOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t)
+		s.gate = make(chan struct{})
+		s.comes("held", said("held"))
+		synctest.Wait()
+		s.comes("behind", said("behind", object{"ts": "1700000000.000150", "thread_ts": ts1}))
+		for i := range 40 {
+			ts := fmt.Sprintf("1700000001.%06d", i)
+			s.comes(ts, said("other", object{"ts": ts}))
+		}
+		synctest.Wait()
+		s.mu.Lock()
+		begun := slices.Concat(s.batches...)
+		s.mu.Unlock()
+		if !slices.Contains(begun, "other") || slices.Contains(begun, "behind") {
+			t.Errorf("begun while one step is held: %q", begun)
+		}
+		close(s.gate)
+		synctest.Wait()
 	})
 }
