@@ -224,5 +224,5 @@ elseif d == 'd' then
   remember('withdrawn')
   took_them_back(withdraw_older())
 end
-rest(c)
+if ours == 1 then rest(c) end -- a new conversation has no expiry to take off
 return result
