@@ -243,12 +243,14 @@ func (p prompt) elements(e chat.Entry) []Element {
 	if !when.IsZero() {
 		base.Time = when.UTC().Format(time.RFC3339)
 	}
+	var notes []string
 	if e.Corrects {
-		base.Note = "this is how the message reads since an edit"
+		notes = append(notes, "what the message says since an edit")
 	}
 	if e.Origin == chat.Steer && e.Author() != p.turn.Actor {
-		base.Note = "information from somebody for whom this turn does not act"
+		notes = append(notes, "information from somebody for whom this turn does not act")
 	}
+	base.Note = strings.Join(notes, "; ")
 	if e.File != nil {
 		base.File, base.Mime = e.File.Name, e.File.Mime
 		if base.File == "" {

@@ -347,3 +347,61 @@ func FuzzPromptEscaping(f *testing.F) {
 		}
 	})
 }
+
+// edit is what a message reads since an edit.
+func edit(author chat.Actor, ts, at chat.TS, text string) chat.Entry {
+	m := message(author, at, text)
+	m.Corrects = &chat.MessageID{Team: "T1", Channel: "C1", TS: ts}
+	authority := chat.Context
+	if author == alice {
+		authority = chat.Instruction
+	}
+	return m.Entries("t_now", authority, chat.Steer)[0]
+}
+
+// Code says in front of the new text which message it is of. What the person
+// typed does not pass for that, and his old words are quoted in one line.
+func TestAnEditSaysWhatItCorrects(t *testing.T) {
+	long := strings.Repeat("and green ", 100)
+	for name, c := range map[string]struct {
+		own  []chat.Entry
+		want string
+	}{
+		"of the request": {
+			[]chat.Entry{request("110.0", "paint it\nred"), steer(alice, "111.0", "soon"), edit(alice, "110.0", "112.0", "paint it blue")},
+			"(I have edited my message that said “paint it red”. It now says:)\n\npaint it blue",
+		},
+		"of a steer": {
+			[]chat.Entry{request("110.0", "paint it"), steer(alice, "111.0", "soon"), edit(alice, "111.0", "112.0", "now")},
+			"(I have edited my message that said “soon”. It now says:)\n\nnow",
+		},
+		"of a long one": {
+			[]chat.Entry{request("110.0", long), edit(alice, "110.0", "112.0", "red")},
+			"(I have edited my message that said “" + long[:160] + "…”. It now says:)\n\nred",
+		},
+		"of one that this turn has not read": {
+			[]chat.Entry{request("110.0", "paint it"), edit(alice, "90.0", "112.0", "red")},
+			"(I have edited an earlier message of mine. It now says:)\n\nred",
+		},
+		"to nothing but a file": {
+			[]chat.Entry{request("110.0", "paint it"), edit(alice, "110.0", "112.0", "")},
+			"(I have edited my message that said “paint it”. It now says:)\n\n" + agent.NoText,
+		},
+	} {
+		lines := outline(t, agent.BuildRequest(turn(c.own...), nil, 0))
+		if got := lines[len(lines)-1]; got != "user: "+c.want && got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+func TestAnEditOfSomebodyElseIsNamedAsOne(t *testing.T) {
+	req := agent.BuildRequest(turn(request("110.0", "paint"), edit(bob, "90.000000", "111.000000", "use blue")), nil, 0)
+	elements, err := agent.DecodeBlock(req.Messages[1].Content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e := elements[0]; e.ID != "C1:90.000000" || e.Text != "use blue" || !strings.Contains(e.Note, "since an edit") || !strings.Contains(e.Note, "does not act") {
+		t.Errorf("shown as %+v", e)
+	}
+}
