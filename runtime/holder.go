@@ -114,7 +114,7 @@ func (e *early) of(turn chat.TurnID) []mailbox.Signal {
 
 // signal applies one signal.
 func (r *Runtime) signal(s mailbox.Signal) {
-	if s.Work != nil {
+	if s.Work != nil || s.Began { // what was offered before it began was not heard
 		r.look()
 		return
 	}

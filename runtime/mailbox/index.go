@@ -95,6 +95,9 @@ type Signal struct {
 	Stop, Steer chat.TurnID
 	// Work: messages wait in a conversation for a process with room.
 	Work *chat.Conversation
+	// Began: signals come from now on. Those before are lost, at the start and
+	// whenever the connection was.
+	Began bool
 }
 
 // Signals calls f for each signal until ctx ends. It reconnects on its own; a
@@ -102,7 +105,7 @@ type Signal struct {
 func (b *Box) Signals(ctx context.Context, f func(Signal)) error {
 	sub := b.rdb.Subscribe(ctx, b.keys.ownerChannel(b.owner), b.keys.workChannel())
 	defer sub.Close()
-	messages := sub.Channel()
+	messages := sub.ChannelWithSubscriptions()
 	for {
 		select {
 		case <-ctx.Done():
@@ -111,8 +114,13 @@ func (b *Box) Signals(ctx context.Context, f func(Signal)) error {
 			if !ok {
 				return ctx.Err()
 			}
-			if s, ok := b.parseSignal(m.Channel, m.Payload); ok {
-				f(s)
+			switch m := m.(type) {
+			case *redis.Subscription:
+				f(Signal{Began: true})
+			case *redis.Message:
+				if s, ok := b.parseSignal(m.Channel, m.Payload); ok {
+					f(s)
+				}
 			}
 		}
 	}
