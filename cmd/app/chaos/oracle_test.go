@@ -32,8 +32,16 @@ func (p *place) settle(talks []*talk) (last []*saying) {
 		answered := p.answered()
 		return !slices.ContainsFunc(last, func(s *saying) bool { return answered[s.word] == 0 })
 	})
-	p.Quiet(1500 * time.Millisecond)
+	p.calm(overtaken)
 	return last
+}
+
+// calm returns once nothing was posted for a while. Receipts may go on.
+func (p *place) calm(span time.Duration) {
+	for n := -1; n != len(p.botPosts()); {
+		n = len(p.botPosts())
+		_ = p.Wait(span, func() bool { return len(p.botPosts()) != n })
+	}
 }
 
 // owed are the acknowledged messages that wait for an answer.
