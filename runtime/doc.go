@@ -20,6 +20,18 @@
 // sends the answers for all states with the message, and the step that appends
 // it takes the one that is true: one implementation, one atomic step.
 //
+// An edit, a deletion or a stop by reaction goes the same way. DecideEdit and
+// DecideDelete answer for every place in which the message may stand
+// (testdata/decide_change.golden), and the step finds the true one.
+//
+//	place \ change   edit by its author              deletion
+//	unknown          enters (young, or new mention)  its key is claimed
+//	passive          enters (new mention)            blanked
+//	waiting, unread  its text is replaced            withdrawn
+//	began a turn     a correction, once              stops the turn
+//	read as steer    a correction, once (own turn)   blanked
+//	ended            nothing                         blanked
+//
 // # The life of a turn
 //
 //	waiting ── claim ──> running ──> done        its answer stands in the outbox

@@ -18,6 +18,9 @@
 //	end_wait   what it waited for is settled; it queues
 //	handover   the holder gives a turn up
 //	settle     an unread message leaves its lane: its author may not instruct
+//	edit       a message has another text: what becomes of it depends on where
+//	           it stands
+//	remove     a message was deleted, likewise
 //	sent       posted parts leave the outbox; what will not be posted is set
 //	           aside, and told of
 //	send_claim a replica takes over a lost sender's outbox
