@@ -146,3 +146,32 @@ func TestP4_DeletionTakesTheCorrectionAlong(t *testing.T) {
 		next.close(mailbox.Stopped, "")
 	})
 }
+
+// Wherever else a message may be, a change of it is answered and harms nothing.
+func TestP4_ChangesOfWhatIsInNoLane(t *testing.T) {
+	onEveryStore(t, mailbox.Options{}, func(w *world) {
+		w.clock = 100
+		turn := w.starts(alice, "one", sentAt(10))
+		w.says(chat.Wait, bob, "settled", sentAt(11))
+		w.says(chat.Wait, carol, "withdrawn", sentAt(12))
+		if err := w.box.Settle(t.Context(), w.conv, at(11), bob); err != nil {
+			t.Fatal(err)
+		}
+		w.says(chat.Stop, carol, "stop", stop, sentAt(13))
+		closing := turn.close(mailbox.Stopped, "a")
+		if _, err := w.box.Sent(t.Context(), *closing.Send, mailbox.Posted{ID: string(turn.Turn) + "/a", TS: at(14)}); err != nil {
+			t.Fatal(err)
+		}
+		for _, sent := range []int{10, 11, 12, 13, 14} {
+			for _, author := range []chat.Actor{alice, bob, carol} {
+				w.edits(chat.Ignored, author, sent, "another text", addsMention)
+			}
+			w.deletes(chat.Blank, sent)
+			w.signs(chat.Ignored, alice, sent)
+			w.says(chat.Duplicate, bob, "again", sentAt(sent))
+		}
+		next := w.began(w.says(chat.Start, bob, "two").Claimed, bob, "request two")
+		next.done("b")
+		w.wantHistory("UALICE stopped | deleted request | entry a", "UBOB done | request two | entry b")
+	})
+}
