@@ -38,14 +38,14 @@ func TestP1_AcknowledgedWhenDurable(t *testing.T) {
 	})
 }
 
-func TestWhatArrivesTogetherIsDeliveredTogether(t *testing.T) {
+func TestWhatArrivesTogetherInAConversationIsDeliveredTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t)
 		s.gate = make(chan struct{})
 		var texts, ids []string
 		for i := range 20 {
 			texts, ids = append(texts, fmt.Sprint("m", i)), append(ids, fmt.Sprint("e", i))
-			s.comes(ids[i], said(texts[i], object{"ts": fmt.Sprintf("1700000000.%06d", i)}))
+			s.comes(ids[i], said(texts[i], object{"ts": fmt.Sprintf("1700000000.%06d", 100+i), "thread_ts": ts1}))
 			if i == 0 {
 				synctest.Wait() // the first is under way, alone
 			}

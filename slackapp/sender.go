@@ -19,6 +19,9 @@ type Outbox interface {
 	// left, oldest first, and releases the lease in the same step when nothing
 	// is. mailbox.ErrStale: the lease is another sender's.
 	Sent(ctx context.Context, lease mailbox.SendLease, done ...mailbox.Posted) (left []chat.Part, err error)
+	// Release does the same and gives the lease up: another replica goes on at
+	// once.
+	Release(ctx context.Context, lease mailbox.SendLease, done ...mailbox.Posted) error
 }
 
 // SenderOptions are what a Sender is made of. Zero durations and numbers mean

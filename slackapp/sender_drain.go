@@ -108,7 +108,7 @@ func (d *drain) lost(err error) bool {
 	return since(d.trusted) > d.s.opts.LeaseTTL
 }
 
-// finish lets the lanes end what they have begun, and tells the mailbox.
+// finish lets the lanes end what they have begun, and gives the lease up.
 func (d *drain) finish() {
 	ended := make(chan struct{})
 	go func() {
@@ -123,13 +123,10 @@ func (d *drain) finish() {
 			waiting = false
 		}
 	}
-	if len(d.done) == 0 {
-		return
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), d.s.opts.CallTimeout)
 	defer cancel()
-	if _, err := d.s.opts.Outbox.Sent(ctx, d.lease, d.done...); err != nil {
-		d.log.Warn("parts posted and not marked, the next sender will find them", "parts", len(d.done), "err", err)
+	if err := d.s.opts.Outbox.Release(ctx, d.lease, d.done...); err != nil && !errors.Is(err, mailbox.ErrStale) {
+		d.log.Warn("lease not given up; the next sender waits for its end, and finds what is posted", "parts", len(d.done), "err", err)
 	}
 }
 

@@ -32,6 +32,11 @@ type outbox struct {
 	released chan struct{} // closed when the lease is
 }
 
+func (o *outbox) Release(ctx context.Context, l mailbox.SendLease, done ...mailbox.Posted) error {
+	_, err := o.Sent(ctx, l, done...)
+	return err
+}
+
 func newOutbox(parts ...chat.Part) *outbox {
 	return &outbox{parts: parts, released: make(chan struct{})}
 }
@@ -138,6 +143,10 @@ func newBench(t *testing.T, change func(*slackapp.SenderOptions)) *bench {
 // Sent hands on to the outbox of the day.
 func (b *bench) Sent(ctx context.Context, l mailbox.SendLease, done ...mailbox.Posted) ([]chat.Part, error) {
 	return b.box.Sent(ctx, l, done...)
+}
+
+func (b *bench) Release(ctx context.Context, l mailbox.SendLease, done ...mailbox.Posted) error {
+	return b.box.Release(ctx, l, done...)
 }
 
 func (b *bench) part(n int, markdown string) chat.Part {

@@ -101,6 +101,14 @@ func (p pointedStore) Sent(ctx context.Context, lease mailbox.SendLease, done ..
 	return p.Store.Sent(ctx, lease, done...)
 }
 
+func (p pointedStore) Release(ctx context.Context, lease mailbox.SendLease, done ...mailbox.Posted) error {
+	if len(done) > 0 {
+		p.at("posted")
+		defer p.at("marked")
+	}
+	return p.Store.Release(ctx, lease, done...)
+}
+
 type pointedSlack struct {
 	runtime.Slack
 	at func(string)

@@ -36,10 +36,21 @@ type Unsent struct {
 // lease, or releases it with the last part. It answers what is left, oldest
 // first, or ErrStale.
 func (b *Box) Sent(ctx context.Context, l SendLease, done ...Posted) ([]chat.Part, error) {
+	return b.sent(ctx, l, b.opts.LeaseTTL, done)
+}
+
+// Release does the same and gives the lease up, with parts or without: another
+// replica goes on with what is left at once.
+func (b *Box) Release(ctx context.Context, l SendLease, done ...Posted) error {
+	_, err := b.sent(ctx, l, 0, done)
+	return err
+}
+
+func (b *Box) sent(ctx context.Context, l SendLease, keep time.Duration, done []Posted) ([]chat.Part, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.opts.CallTimeout)
 	defer cancel()
 	c := l.Conversation
-	args := []any{b.keys.of(c), c.Key(), string(l.Token), b.opts.LeaseTTL.Milliseconds()}
+	args := []any{b.keys.of(c), c.Key(), string(l.Token), keep.Milliseconds()}
 	for _, p := range done {
 		why, instead, err := b.instead(ctx, c, p)
 		if err != nil {

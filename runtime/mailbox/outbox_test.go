@@ -114,3 +114,21 @@ func TestP7_ClosingAfterALostSenderLooksFirst(t *testing.T) {
 		w.same("what is to be posted", []string{"a", "b"}, ids(closing.Parts))
 	})
 }
+
+// A sender that ends gives up what is left: another replica goes on at once,
+// and looks first.
+func TestP7_AReleasedOutboxIsTakenOverAtOnce(t *testing.T) {
+	onEveryStore(t, mailbox.Options{}, func(w *world) {
+		lease := *w.starts(alice, "one").done("a").Send
+		if err := w.box.Release(t.Context(), lease); err != nil {
+			t.Fatal(err)
+		}
+		taken, parts, ok, err := w.other.ClaimSending(t.Context(), w.conv)
+		if err != nil || !ok || !taken.Look || len(parts) != 1 {
+			t.Fatalf("taken over: %+v %v %v %v", taken, parts, ok, err)
+		}
+		if _, err := w.box.Sent(t.Context(), lease); !errors.Is(err, mailbox.ErrStale) {
+			t.Errorf("whoever gave it up still holds it: %v", err)
+		}
+	})
+}

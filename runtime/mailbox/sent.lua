@@ -2,7 +2,7 @@
 -- releases it with the last part. What is not posted is set aside, and what tells
 -- of it stands in the outbox in the same step.
 -- KEYS: the conversation, the outbox, the index.
--- ARGV: 2 conversation, 3 sender's token, 4 ttl (ms), 5.. four for each part: its
+-- ARGV: 2 conversation, 3 sender's token, 4 ttl (ms; 0 gives the lease up), 5.. four for each part: its
 --   id; the ts of the message that it became in the conversation's channel ('' for
 --   none): by that a reaction finds its turn; why it is set aside ('' when it is
 --   not); the part that comes in its place ('' for none). Of those that tell of what
@@ -56,6 +56,7 @@ else
   local ends = now + tonumber(ARGV[4])
   redis.call('HSET', conv_key(c), 's_until', ends)
   redis.call('ZADD', INDEX, ends, 's|' .. c)
+  if ends == now then redis.call('PUBLISH', CHANNELS .. 'work', c) end
   queue_parts(c, instead, nil, now) -- the lease is ours: it offers nobody the outbox
   for _, part in ipairs(instead) do left[#left + 1] = part end
 end

@@ -12,7 +12,9 @@ import (
 
 // slow is how long an answer may take before the store counts as away: a
 // second, or less where leases are so short that one could end before.
-func (o Options) slow() time.Duration { return max(min(time.Second, o.LeaseTTL/4), 200*time.Millisecond) }
+func (o Options) slow() time.Duration {
+	return max(min(time.Second, o.LeaseTTL/4), 200*time.Millisecond)
+}
 
 // steady remembers when the store last was in trouble: a call that it did not
 // answer, refused for its own sake, or answered late.
