@@ -58,6 +58,9 @@ func admitDeletion(raw Raw, self Identity, policy Admission, ts string, before r
 		Conversation: chat.Conversation{Team: self.Team, Channel: channel, Root: chat.TS(root)},
 		Change:       &chat.Change{Kind: chat.Deleted, TS: chat.TS(raw.Event.TS)},
 	}
+	if isDM(rawEvent{Channel: string(channel)}) {
+		m.Visibility = chat.DM // its order is the whole DM's
+	}
 	return Verdict{Kind: KindDeletion, Rule: "deletion", Message: m, About: m.ID, Thread: m.Conversation.Root}
 }
 
@@ -82,6 +85,9 @@ func admitSign(raw Raw, self Identity, policy Admission, kind Kind, channel, on 
 		Conversation: chat.Conversation{Team: self.Team, Channel: chat.ChannelID(channel), Root: chat.TS(on)},
 		Author:       author.actor, Stop: true,
 		Change: &chat.Change{Kind: chat.StopSign, TS: chat.TS(ev.EventTS)},
+	}
+	if isDM(rawEvent{Channel: channel}) {
+		m.Visibility = chat.DM
 	}
 	m.Standing, m.Name, _ = standingOf(author, policy)
 	if kind == KindStopReaction {

@@ -49,3 +49,28 @@ func TestP3_AChangeIsNotTheMessageOfAMention(t *testing.T) {
 		s.wantDelivered("b", "b")
 	})
 }
+
+// In a DM everything keeps its order, since its messages join each other's
+// conversations.
+func TestP1_ChangesKeepTheirPlaceInADM(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t)
+		s.gate = make(chan struct{})
+		dm := object{"channel": "DALICE", "channel_type": "im"}
+		s.comes("other", said("under way", dm, object{"ts": "1700000000.000001"}))
+		synctest.Wait()
+		for i, ts := range []string{"1700000000.000101", "1700000000.000102", "1700000000.000103"} {
+			s.comes("message "+ts, said(ts, dm, object{"ts": ts}))
+			s.comes("deletion "+ts, object{"type": "message", "subtype": "message_deleted", "channel": "DALICE", "channel_type": "im",
+				"ts": ts2, "deleted_ts": ts})
+			s.comes("stop "+ts, object{"type": "agent_session_stopped", "channel": "DALICE", "thread_ts": ts, "user": "UALICE",
+				"event_ts": []string{"1700000000.000301", "1700000000.000302", "1700000000.000303"}[i]})
+		}
+		close(s.gate)
+		synctest.Wait()
+		s.wantDelivered("under way", "1700000000.000101", "", "", "1700000000.000102", "", "", "1700000000.000103", "", "")
+		if len(s.batches) != 2 {
+			t.Errorf("%d calls, want 2: all of a DM takes one way", len(s.batches))
+		}
+	})
+}
