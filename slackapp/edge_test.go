@@ -85,7 +85,7 @@ func TestTooManyInFlightAreLeftToSlack(t *testing.T) {
 		s.gate = make(chan struct{})
 		var taken []bool
 		for i := range 5 {
-			taken = append(taken, s.comes(fmt.Sprint("e", i), said(fmt.Sprint("m", i), object{"ts": fmt.Sprintf("1700000000.%06d", i)})))
+			taken = append(taken, s.comes(fmt.Sprint("e", i), said(fmt.Sprint("m", i), object{"ts": fmt.Sprintf("1700000000.%06d", 100+i), "thread_ts": ts1})))
 		}
 		if !slices.Equal(taken, []bool{true, true, true, false, false}) {
 			t.Errorf("taken: %v", taken)
