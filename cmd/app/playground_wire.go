@@ -32,7 +32,7 @@ func (a assembly) play(ctx context.Context, addr string, out io.Writer) error {
 	a.settings.SlackAppToken = NewSecret("xapp-" + rand.Text())
 	slack := simulator.New(simulator.Options{
 		Addr: addr, BotToken: a.settings.SlackBotToken.Reveal(), AppToken: a.settings.SlackAppToken.Reveal(),
-		Page: playHandler(demo, a.settings.OpenAIModel), Log: a.log,
+		Page: page.Handler(), Play: paceHandler(demo, a.settings.OpenAIModel), Log: a.log,
 	})
 	if err := slack.Start(ctx); err != nil {
 		return fmt.Errorf("start the playground: %w", err)
@@ -45,10 +45,10 @@ func (a assembly) play(ctx context.Context, addr string, out io.Writer) error {
 	return a.serve(ctx)
 }
 
-// playHandler is the page, and the demo model's pace for it.
-func playHandler(demo *scripted.Demo, model string) http.Handler {
+// paceHandler shows the page the demo model's pace, and lets it be set; of
+// another model it shows the name.
+func paceHandler(demo *scripted.Demo, model string) http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("/", page.Handler())
 	type pace struct {
 		Ms    int64  `json:"ms"`
 		Model string `json:"model"`

@@ -30,7 +30,8 @@ func knock(t *testing.T, s *simulator.Server, method, path, body string, edit fu
 }
 
 func TestControlIsGuarded(t *testing.T) {
-	s := simulator.ForTest(t, simulator.Options{Page: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "page") })})
+	handler := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "here") })
+	s := simulator.ForTest(t, simulator.Options{Page: handler, Play: handler})
 	for name, c := range map[string]struct {
 		path string
 		edit func(*http.Request)
@@ -50,7 +51,10 @@ func TestControlIsGuarded(t *testing.T) {
 		"API for a page":   {"/api/api.test", func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") }, 403},
 		"API":              {"/api/api.test", nil, 200},
 		"socket by a name": {"/link/", func(r *http.Request) { r.Host = "evil.example" }, 403},
-		"page":             {"/", nil, 200},
+		"play":             {"/play/pace", nil, 200},
+		"play, no key":     {"/play/pace", func(r *http.Request) { r.Header.Del("X-Sim-Key") }, 403},
+		"play, wrong key":  {"/play/pace", func(r *http.Request) { r.Header.Set("X-Sim-Key", "x") }, 403},
+		"page":             {"/", func(r *http.Request) { r.Header.Del("X-Sim-Key") }, 200},
 		"page by any name": {"/", func(r *http.Request) { r.Host = "evil.example:80" }, 403},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -48,6 +48,9 @@ type Options struct {
 
 	// Page is served at /; not found when nil.
 	Page http.Handler
+	// Play is served under /play/, to those alone who have the key; Page's when
+	// nil.
+	Play http.Handler
 	// Now is the clock behind timestamps; time.Now when nil. Timers run on the
 	// real clock.
 	Now func() time.Time

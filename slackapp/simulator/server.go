@@ -18,7 +18,7 @@ import (
 // at the same time from several goroutines.
 type Server struct {
 	o    Options
-	key  string // of /sim and of the page's address
+	key  string // of /sim, of /play and of the page's address
 	http *http.Server
 	ln   net.Listener
 	done chan struct{} // closed by Close
@@ -148,6 +148,9 @@ func (s *Server) handler() http.Handler {
 	mux.HandleFunc("POST /upload/{id}", s.serveUpload)
 	mux.HandleFunc("POST /response/{id}", s.serveResponseURL)
 	s.control(mux)
+	if s.o.Play != nil {
+		mux.Handle("/play/", s.keyed(s.o.Play.ServeHTTP))
+	}
 	if s.o.Page != nil {
 		mux.Handle("/", s.o.Page)
 	}
@@ -181,7 +184,7 @@ func (s *Server) URL() string { return "http://" + s.ln.Addr().String() }
 // APIURL is the address of the Web API, with a slash at the end.
 func (s *Server) APIURL() string { return s.URL() + "/api/" }
 
-// Key opens /sim and stands in the page's address.
+// Key opens /sim and /play, and stands in the page's address.
 func (s *Server) Key() string { return s.key }
 
 // PageURL is the address at which a browser finds Options.Page with the key.

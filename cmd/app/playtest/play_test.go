@@ -3,6 +3,7 @@ package playtest
 import (
 	"flag"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -143,6 +144,30 @@ func TestThePaceIsSetOnThePage(t *testing.T) {
 		t.Errorf("the pace is %d", again)
 	}
 	unharmed(t, p)
+}
+
+// Whoever can reach the port without the address that was printed changes nothing.
+func TestThePaceWantsTheKey(t *testing.T) {
+	address := playground(t)
+	base, key, found := strings.Cut(address, "/?key=")
+	if !found {
+		t.Fatalf("the address is %s", address)
+	}
+	for sent, want := range map[string]int{"": http.StatusForbidden, "0123": http.StatusForbidden, key: http.StatusOK} {
+		r, err := http.NewRequestWithContext(t.Context(), "POST", base+"/play/pace", strings.NewReader(`{"ms": 1}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("X-Sim-Key", sent)
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		if answer.StatusCode != want {
+			t.Errorf("with the key %q it answers %s", sent, answer.Status)
+		}
+	}
 }
 
 var screenshot = flag.String("screenshot", "", "file into which TestScreenshot writes a picture of the page")

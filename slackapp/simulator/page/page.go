@@ -8,7 +8,7 @@
 // (Server.Publish): "message", "turn runs", "turn ended" and their like, with
 // their attributes.
 //
-// Where a handler beside this one answers GET /play/pace with {"ms": 1500,
+// Where simulator.Options.Play answers GET /play/pace with {"ms": 1500,
 // "model": "demo"}, the page offers to change the pace with POST /play/pace
 // {"ms": 300}; with another model it shows that one's name alone.
 package page
