@@ -35,8 +35,14 @@ type assembly struct {
 
 // serve works for the workspace until ctx ends, and then hands over what it
 // holds. A dependency that cannot be reached is waited for; credentials that
-// are refused are a *ConfigError.
-func (a assembly) serve(ctx context.Context) error {
+// are refused are a *ConfigError. Whoever is told to end while he still waits
+// has nothing to hand over, and has ended well.
+func (a assembly) serve(ctx context.Context) (err error) {
+	defer func() {
+		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+			err = nil
+		}
+	}()
 	box, err := a.openBox(ctx)
 	if err != nil {
 		return err
@@ -114,9 +120,6 @@ func (a assembly) work(ctx context.Context, rt *runtime.Runtime, edge *slackapp.
 	err := group.Wait()
 	endOut()
 	_ = out.Wait()
-	if errors.Is(err, context.Canceled) {
-		return nil
-	}
 	return err
 }
 
