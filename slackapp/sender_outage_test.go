@@ -30,7 +30,6 @@ type office struct {
 	ctx   context.Context
 	sim   *simulator.Server
 	space *redistest.Space
-	n     int // of messages
 	said  map[string][]string
 }
 

@@ -40,12 +40,10 @@ type Options struct {
 	// Dotenv is the file whose variables are read first; empty: ".env".
 	Dotenv string
 
-	// LeaseTTL is how long a run's lease lasts, and LeaseMargin how much
+	// LeaseTTL is how long a run's or a sender's lease lasts, and LeaseMargin how much
 	// earlier its holder stops to trust it. RenewEvery is the pause between
 	// renewals.
 	LeaseTTL, LeaseMargin, RenewEvery time.Duration
-	// SendTTL is how long the sender of a conversation holds its lease.
-	SendTTL time.Duration
 	// RetryEvery is the first pause before something unreachable is tried
 	// again; the pause doubles up to thirty times that.
 	RetryEvery time.Duration
@@ -94,7 +92,6 @@ func (o Options) withDefaults() Options {
 		&o.LeaseTTL:        10 * time.Second,
 		&o.LeaseMargin:     2 * time.Second,
 		&o.RenewEvery:      3 * time.Second,
-		&o.SendTTL:         10 * time.Second,
 		&o.RetryEvery:      time.Second,
 		&o.StampEvery:      2 * time.Second,
 		&o.GapAfter:        5 * time.Second,

@@ -49,7 +49,7 @@ var Tenth = Intervals{
 
 func (i Intervals) options() app.Options {
 	return app.Options{
-		LeaseTTL: i.LeaseTTL, LeaseMargin: i.LeaseMargin, RenewEvery: i.RenewEvery, SendTTL: i.LeaseTTL,
+		LeaseTTL: i.LeaseTTL, LeaseMargin: i.LeaseMargin, RenewEvery: i.RenewEvery,
 		RetryEvery: i.RetryEvery, StampEvery: i.StampEvery, GapAfter: i.GapAfter, SweepEvery: i.SweepEvery,
 		ModelIdle: i.ModelIdle, ModelAttempt: i.ModelAttempt, ModelMaxWait: i.ModelWait, ModelWaits: i.ModelWaits,
 		PostRate: rate.Limit(i.PostRate), ReadRate: rate.Limit(i.ReadRate),
