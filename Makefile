@@ -10,20 +10,27 @@ BENCH ?= .
 # The clients that others wrote need node and npm, and have a target of their
 # own: make conformance.
 CONFORMANCE = reeve/slackapp/simulator/conformance
-TESTED = $(shell go list ./... | grep -v '^$(CONFORMANCE)$$')
+# Kills and frozen processes take their time: make chaos. CHAOS_FLAGS=-seed=N
+# throws the dice of an earlier run again.
+CHAOS = reeve/cmd/app/chaos
+CHAOS_FLAGS ?=
+TESTED = $(shell go list ./... | grep -v -e '^$(CONFORMANCE)$$' -e '^$(CHAOS)$$')
 # The packages in which goroutines meet.
 RACED = $(shell go list ./runtime/... ./slackapp/... ./agent/... | grep -v '^$(CONFORMANCE)$$')
 
-.PHONY: help test race bench lint conformance fuzz full deps deps-race deps-node run update
+.PHONY: help test race chaos bench lint conformance fuzz full deps deps-race deps-node run update
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-test: deps ## all tests but those of race, conformance and fuzz [2 min]
+test: deps ## all tests but those of race, chaos, conformance and fuzz [2 min]
 	go test -shuffle=$(SHUFFLE) -timeout=10m $(TESTED)
 
 race: deps deps-race ## tests of the packages in which goroutines meet, with the race detector [2 min]
 	CGO_ENABLED=1 go test -race -shuffle=$(SHUFFLE) -timeout=10m $(RACED)
+
+chaos: deps ## kill and freeze Redis and the bot while people speak; cut the append-only file [2 min]
+	go test -count=1 -v -parallel=4 -timeout=60m $(CHAOS) $(CHAOS_FLAGS)
 
 conformance: deps-node ## clients that others wrote, Go and Node, against the Slack simulator [30 s]
 	go test -count=1 -run=Conformance -timeout=5m ./slackapp/simulator/...
@@ -41,7 +48,8 @@ lint: ## gofmt, go vet, staticcheck [40 s]
 	go vet ./...
 	go tool staticcheck ./...
 
-full: lint test race conformance bench ## everything, and each fuzz target for a minute [15 min]
+full: lint test race conformance bench ## everything, with long chaos, and each fuzz target for a minute [30 min]
+	$(MAKE) chaos CHAOS_FLAGS='-rounds=200 -every'
 	FUZZTIME=60s .ci/fuzz
 
 deps: ## bring redis-server and chromium, which tests start (Debian, root), or say what to install [1 min]

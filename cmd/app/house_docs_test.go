@@ -34,7 +34,7 @@ func makeTargets(t *testing.T) []string {
 
 func TestMakeHasItsTargets(t *testing.T) {
 	targets := makeTargets(t)
-	for _, want := range []string{"help", "test", "race", "bench", "lint", "conformance", "full", "fuzz", "deps"} {
+	for _, want := range []string{"help", "test", "race", "chaos", "bench", "lint", "conformance", "full", "fuzz", "deps"} {
 		if !slices.Contains(targets, want) {
 			t.Errorf("make %s is missing, or without its ## line", want)
 		}

@@ -24,7 +24,7 @@ import (
 )
 
 var (
-	rounds = flag.Int("rounds", 12, "how often TestRounds breaks something")
+	rounds = flag.Int("rounds", 40, "how often TestRounds breaks something")
 	seed   = flag.Uint64("seed", 0, "what TestRounds throws its dice with; 0: the time")
 	every  = flag.Bool("every", false, "cut the append-only file at every offset, not only at some")
 )

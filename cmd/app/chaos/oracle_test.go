@@ -14,7 +14,6 @@ import (
 func (p *place) settle(talks []*talk) (last []*saying) {
 	p.t.Helper()
 	p.Slack.Heal()
-	began := time.Now()
 	p.await("every envelope is settled", func() bool { return p.Slack.Unacknowledged() == 0 })
 	for end := time.Now().Add(patience); len(p.owed()) > 0; p.pause(100 * time.Millisecond) {
 		if time.Now().After(end) {
@@ -24,7 +23,6 @@ func (p *place) settle(talks []*talk) (last []*saying) {
 			p.t.Fatalf("what is owed is not answered after %v\n%s", patience, p.tail())
 		}
 	}
-	p.t.Logf("all is answered %v after the last blow", time.Since(began).Round(time.Millisecond))
 	for _, c := range talks {
 		last = append(last, p.say(c, c.people[0], "p", mention))
 	}

@@ -142,28 +142,3 @@ func texts(p *apptest.Place, channel, root string) string {
 	}
 	return strings.Join(list, "|")
 }
-
-// A replica without a tenth of everything: the shipped binary is killed and
-// another one goes on within twelve seconds of the last renewal.
-func TestP8_ShippedIntervals(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t, nil)
-	held, release := scripted.Answer("The lost answer.").Held()
-	defer release()
-	p.Model.Then(held, scripted.Answer("The answer."))
-	first := p.Start(t)
-	root := p.Slack.Say(simulator.Alice, simulator.General, "<@UBOT> hello")
-	p.Asked(t, 1)
-	second := p.Start(t)
-	first.Kill()
-	began := time.Now()
-	p.Asked(t, 2)
-	if took := time.Since(began); took > 12*time.Second {
-		t.Errorf("the turn stood still for %v", took)
-	}
-	p.Posted(t, simulator.General, root, 1)
-	second.Term(t)
-	if got := texts(p, simulator.General, root); got != "The answer." {
-		t.Errorf("the thread says %q", got)
-	}
-}
