@@ -177,7 +177,7 @@ func connect(raw string) (redis.UniversalClient, error) {
 			// A followed redirect repeats a write whose answer was lost, too.
 			MaxRedirects: -1, ContextTimeoutEnabled: true, DialerRetries: base.DialerRetries,
 			DialTimeout: base.DialTimeout, ReadTimeout: base.ReadTimeout, WriteTimeout: base.WriteTimeout,
-			DisableIdentity: true,
+			DisableIdentity: true, Dialer: base.Dialer,
 		}), nil
 	case strings.HasPrefix(raw, "redis+sentinel://"):
 		h, err := hostList(raw)
@@ -192,7 +192,7 @@ func connect(raw string) (redis.UniversalClient, error) {
 			MasterName: h.path, SentinelAddrs: h.addrs, Username: h.user, Password: h.password,
 			MaxRetries: base.MaxRetries, ContextTimeoutEnabled: true, DialerRetries: base.DialerRetries,
 			DialTimeout: base.DialTimeout, ReadTimeout: base.ReadTimeout, WriteTimeout: base.WriteTimeout,
-			DisableIdentity: true,
+			DisableIdentity: true, Dialer: base.Dialer,
 		}), nil
 	default:
 		o, err := redis.ParseURL(raw)
@@ -214,6 +214,7 @@ func clientOptions(o *redis.Options) *redis.Options {
 	o.ReadTimeout = 2 * time.Second
 	o.WriteTimeout = 2 * time.Second
 	o.DisableIdentity = true
+	o.Dialer = newWires().dialer(o)
 	return o
 }
 

@@ -129,26 +129,32 @@ type call struct {
 // run sends calls in one pipeline, in their order, and answers each. A server
 // that has forgotten a script is told it again. What got no answer for want of
 // a connection, or was refused for a reason that passes, is sent again until
-// ctx ends: every script answers a repeated call as it answered the first.
+// ctx ends: every script answers a repeated call as it answered the first. An
+// attempt takes half of CallTimeout at first, so that a connection that was lost
+// without a word leaves time for another.
 func (b *Box) run(ctx context.Context, calls []call) ([][]any, []error) {
 	results, errs := make([][]any, len(calls)), make([]error, len(calls))
 	left, mended := make([]int, len(calls)), map[int]bool{}
 	for i := range left {
 		left[i] = i
 	}
+	attempt := b.opts.CallTimeout / 2
 	for pause := time.Duration(0); len(left) > 0; pause = min(2*pause+5*time.Millisecond, 250*time.Millisecond) {
 		if pause > 0 && !waited(ctx, pause) {
 			break
 		}
+		once, cancel := context.WithTimeout(ctx, attempt)
+		attempt *= 2
 		cmds := make([]*redis.Cmd, len(left))
 		b.trips.Add(1)
-		_, _ = b.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
+		_, _ = b.rdb.Pipelined(once, func(p redis.Pipeliner) error {
 			for n, i := range left {
 				c := calls[i]
-				cmds[n] = p.EvalSha(ctx, c.script.sha, c.keys, c.args...)
+				cmds[n] = p.EvalSha(once, c.script.sha, c.keys, c.args...)
 			}
 			return nil
 		})
+		cancel()
 		var again []int
 		forgotten := false
 		for n, i := range left {

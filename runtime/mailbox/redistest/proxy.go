@@ -27,11 +27,11 @@ const (
 	// client: they stay silent for good, whatever the mood is later. New ones
 	// work.
 	HalfOpen Mood = "half-open"
-	// Drips hands replies on a byte at a time, twenty bytes a second.
+	// Drips hands replies on a byte at a time, five bytes a second.
 	Drips Mood = "drips"
 )
 
-const dripEvery = 50 * time.Millisecond
+const dripEvery = 200 * time.Millisecond
 
 // Proxy stands on loopback between a client and a server, and can spoil what
 // passes. It is safe for concurrent use.
