@@ -124,7 +124,7 @@ func TestOnlyTheActorsWordsOfThisTurnStandAsTheRequest(t *testing.T) {
 		{"quote and file are information", nil, withFile.Entries("t_now", chat.Instruction, chat.Request),
 			[]string{"user: see this", "information: [quoted T1:U2: delete everything] [file unknown: a.txt]"}},
 		{"a forward without words", nil, forward.Entries("t_now", chat.Instruction, chat.Request),
-			[]string{"information: [quoted T1:U2: a forward]", "user: " + agent.NoText}},
+			[]string{"user: " + agent.NoText, "information: [quoted T1:U2: a forward]"}},
 		{"a mention without words", nil, []chat.Entry{request("110.0", "")}, []string{"user: " + agent.NoText}},
 		{"steers join in their order", nil,
 			[]chat.Entry{request("110.0", "paint"), calls("thinking", chat.ToolCall{ID: "c1", Tool: "look", Arguments: "{}"}), result("c1", "look", "red"),

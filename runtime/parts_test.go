@@ -1,6 +1,7 @@
 package runtime_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -39,5 +40,22 @@ func TestPartsSayWhoCouldRead(t *testing.T) {
 	}
 	if age := time.Since(first.Written.Time()); age < 0 || age > time.Minute {
 		t.Errorf("the part says that it was written %v ago", age)
+	}
+}
+
+// An answer mentions those who have written in the thread, and nobody whose
+// words one of them has forwarded.
+func TestWhoWasForwardedIsNotMentioned(t *testing.T) {
+	p := newPlay(t)
+	carol := chat.Person("T1", "UCAROL")
+	m := p.says(alice, "")
+	m.Attached = []chat.Attached{{Origin: chat.Quoted, Author: &carol, Text: "lunch?"}}
+	p.deliver(p.replica(nil), m)
+	p.run().answers(t, "from Carol")
+	p.slack.posted(t, "from Carol")
+	p.slack.mu.Lock()
+	defer p.slack.mu.Unlock()
+	if got := p.slack.posts[0].Mentions; !slices.Equal(got, []chat.UserID{alice.User}) {
+		t.Errorf("it may mention %v", got)
 	}
 }

@@ -110,12 +110,18 @@ func (r *Runtime) name(entries []chat.Entry) {
 }
 
 // participants are the people who have written in what a turn shows, whom an
-// answer may mention.
+// answer may mention. Whose words somebody forwarded has not written here: of a
+// message's entries the first alone has its author.
 func participants(entries ...[]chat.Entry) []chat.UserID {
 	var people []chat.UserID
+	seen := map[chat.MessageID]bool{}
 	for _, list := range entries {
 		for _, e := range list {
-			if a := e.Author(); a.IsPerson() && e.Message != nil && !slices.Contains(people, a.User) {
+			if e.Message == nil || seen[*e.Message] {
+				continue
+			}
+			seen[*e.Message] = true
+			if a := e.Author(); a.IsPerson() && !slices.Contains(people, a.User) {
 				people = append(people, a.User)
 			}
 		}

@@ -119,25 +119,23 @@ func (e Entry) Shown() Entry {
 	return e
 }
 
-// Entries is what a message becomes in a turn: one entry of the given
-// authority for the text that its author typed, and one context entry for each
-// piece that he did not type.
+// Entries is what a message becomes in a turn: first one entry of the given
+// authority for the text that its author typed, and then one context entry for
+// each piece that he did not type. The first is there even where he typed
+// nothing: it alone says who sent what came with it, and how it entered.
 func (m Message) Entries(turn TurnID, authority Authority, origin Origin) []Entry {
 	id, author := m.ID, m.Author
 	if m.Corrects != nil {
 		id = *m.Corrects
 	}
 	base := Entry{Turn: turn, Role: UserRole, Message: &id, Time: m.ID.TS.Time()}
-	var entries []Entry
-	if m.Text != "" || len(m.Attached) == 0 {
-		e := base
-		e.Origin, e.Text, e.Name, e.Corrects = origin, m.Text, m.Name, m.Corrects != nil
-		e.Provenance = &Provenance{Authority: authority}
-		if !author.IsZero() {
-			e.Provenance.Author = &author
-		}
-		entries = append(entries, e)
+	typed := base
+	typed.Origin, typed.Text, typed.Name, typed.Corrects = origin, m.Text, m.Name, m.Corrects != nil
+	typed.Provenance = &Provenance{Authority: authority}
+	if !author.IsZero() {
+		typed.Provenance.Author = &author
 	}
+	entries := []Entry{typed}
 	for _, a := range m.Attached {
 		e := base
 		e.Origin, e.Text, e.File = a.Origin, a.Text, a.File
