@@ -32,14 +32,19 @@ func editRow(m chat.Message, now time.Time) chat.Row {
 		ByAuthor: m.Change.ByAuthor, Differs: m.Change.Differs, ByApp: m.Change.ByApp,
 		AddsMention: m.Change.AddsMention && m.Addressed, Young: now.Sub(m.ID.TS.Time()) < young, Leaves: leaves(m),
 	}
-	// Who may not instruct changes what he said, and starts nothing by it.
+	// Who may not instruct (any more) changes what he said and waits, and
+	// neither starts nor steers anything by it.
 	instructs := m.Standing != chat.ContextOnly
 	e.AddsMention, e.Young = e.AddsMention && instructs, e.Young && instructs
 	row := make([]byte, 0, 2*int(places))
 	for place := range places {
 		for _, corrected := range []bool{false, true} {
 			e.Place, e.Corrected = place, corrected
-			row = append(row, editLetters[DecideEdit(e)])
+			d := DecideEdit(e)
+			if d == EditCorrect && !instructs {
+				d = EditNothing
+			}
+			row = append(row, editLetters[d])
 		}
 	}
 	return chat.Row(row)

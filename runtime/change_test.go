@@ -107,3 +107,19 @@ func TestP3_EditEntersItsMessageOnce(t *testing.T) {
 		t.Errorf("the turn begins with %v", got)
 	}
 }
+
+// A person who may not instruct any more corrects nothing: his turn goes on
+// with what it has read.
+func TestEditByWhomMayNotInstructIsNoSteer(t *testing.T) {
+	p := newPlay(t)
+	r := p.replica(nil)
+	request := p.says(alice, "book a table")
+	p.deliver(r, request)
+	run := p.run()
+	edit := p.changed(request, chat.Edited, "book two tables")
+	edit.Standing = chat.ContextOnly
+	p.wants(p.deliver(r, edit), chat.Ignored)
+	run.answers(t, "booked")
+	p.slack.posted(t, "booked")
+	p.noRun()
+}
