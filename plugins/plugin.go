@@ -1,5 +1,5 @@
 // Package plugins is the contract between Reeve and what extends it. A plugin
-// is a value with a name and some tools; echo is the example to copy.
+// is a value with a name and some tools; clock is the example to copy.
 package plugins
 
 import (
