@@ -82,9 +82,6 @@ func (p *PeopleFacts) Name(user chat.UserID) string {
 	return a.Name
 }
 
-// Forget drops what is known of a person here, because it has changed.
-func (p *PeopleFacts) Forget(who chat.Actor) { p.cache.drop(who) }
-
 // Facts looks a person up: in this process, in the store, at Slack. Concurrent
 // questions about one person are asked once.
 func (p *PeopleFacts) Facts(ctx context.Context, who chat.Actor) (runtime.Facts, error) {

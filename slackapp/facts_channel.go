@@ -144,9 +144,3 @@ func (e *expiring[K, V]) makeRoom() {
 		spare--
 	}
 }
-
-func (e *expiring[K, V]) drop(k K) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	delete(e.m, k)
-}

@@ -175,10 +175,6 @@ func TestFactsUnknown(t *testing.T) {
 	if f, err := people.Facts(b.ctx, alice); err != nil || f.Standing != chat.MayInstruct {
 		t.Errorf("after a short limit: %+v, %v", f, err)
 	}
-	people.Forget(alice)
-	if _, ok := people.Known(alice); ok {
-		t.Error("known after Forget")
-	}
 }
 
 func TestChannelVisibility(t *testing.T) {

@@ -127,7 +127,7 @@ func (c *Client) Complete(ctx context.Context, req agent.Request) (agent.Reply, 
 			return agent.Reply{}, &agent.Failure{Kind: kind, Cause: fmt.Errorf("a wait of %v is more than the %v that are left: %w", wait, left, err.cause)}
 		}
 		left -= wait
-		c.options.Logger.Warn("model call failed, trying again", "attempt", attempt+1, "wait", wait, "error", err.cause)
+		c.options.Logger.Warn("model call failed, trying again", "attempt", attempt+1, "wait", wait, "err", err.cause)
 		if sleep(ctx, wait) != nil {
 			return agent.Reply{}, fmt.Errorf("ask model: %w", ctx.Err())
 		}

@@ -147,7 +147,7 @@ func (g *Gate) Call(ctx context.Context, run plugins.Run, call chat.ToolCall) (r
 	for _, check := range g.checks {
 		denial, err := ask(ctx, check, Call{Run: run, Tool: t.Tool, Arguments: arguments})
 		if err != nil {
-			g.options.Logger.Error("check failed", "turn", run.Turn, "tool", t.Name, "check", check.Name, "error", err)
+			g.options.Logger.Error("check failed", "turn", run.Turn, "tool", t.Name, "check", check.Name, "err", err)
 			denial = "This call was refused because it could not be checked."
 		}
 		if denial != "" {

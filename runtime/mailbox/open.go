@@ -113,9 +113,6 @@ func Open(opts Options) (*Box, error) {
 	return b, nil
 }
 
-// Embedded reports whether the store lives in this process's memory.
-func (b *Box) Embedded() bool { return b.embed != nil }
-
 // Owner names this process in leases.
 func (b *Box) Owner() string { return b.owner }
 

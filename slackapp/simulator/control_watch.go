@@ -27,7 +27,7 @@ func (s *Server) controlEvents(w http.ResponseWriter, r *http.Request) {
 		for _, e := range events {
 			raw, err := json.Marshal(e)
 			if err != nil {
-				s.o.Log.Error("simulator event is no JSON", "kind", e.Kind, "error", err)
+				s.o.Log.Error("simulator event is no JSON", "kind", e.Kind, "err", err)
 				continue
 			}
 			fmt.Fprintf(w, "id: %d\ndata: %s\n\n", e.Seq, raw)

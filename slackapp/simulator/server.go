@@ -89,7 +89,7 @@ func (s *Server) Start(ctx context.Context) error {
 	s.http = &http.Server{Handler: s.handler(), ReadHeaderTimeout: 10 * time.Second}
 	s.wg.Go(func() {
 		if err := s.http.Serve(s.ln); err != nil && !errors.Is(err, http.ErrServerClosed) {
-			s.o.Log.Error("simulator stopped serving", "error", err)
+			s.o.Log.Error("simulator stopped serving", "err", err)
 		}
 	})
 	stop := context.AfterFunc(ctx, s.shut)
