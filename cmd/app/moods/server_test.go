@@ -1,0 +1,104 @@
+package moods
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+
+	"reeve/cmd/app/apptest"
+	"reeve/runtime/mailbox/redistest"
+)
+
+// Redis answers, and takes no writes: it is a replica now, or its memory is
+// full, or it still loads what it had.
+func TestP10_RedisInEveryMood(t *testing.T) {
+	// A tenth of a millisecond for each command that it loads.
+	server := redistest.Start(t, redistest.Config("key-load-delay", "100"))
+	rdb := server.Client()
+	p := newPlace(t, server)
+	r := p.StartOther(t, shorter)
+	p.asks("UALICE")
+	p.answered()
+	set := func(command ...any) func() {
+		return func() {
+			p.t.Helper()
+			if err := rdb.Do(p.t.Context(), command...).Err(); err != nil {
+				p.t.Fatal(err)
+			}
+		}
+	}
+	t.Run("READONLY", func(t *testing.T) {
+		// Of a primary that never answers, so that it keeps what it has.
+		p.lives(t, r, set("replicaof", "127.0.0.1", "1"), set("replicaof", "no", "one"))
+		p.said("READONLY")
+	})
+	t.Run("OOM", func(t *testing.T) {
+		p.lives(t, r, set("config", "set", "maxmemory", "1"), set("config", "set", "maxmemory", "0"))
+		p.said("OOM")
+	})
+	t.Run("LOADING", func(t *testing.T) {
+		if _, err := rdb.Pipelined(t.Context(), func(pipe redis.Pipeliner) error {
+			for n := range 30000 {
+				pipe.Set(t.Context(), fmt.Sprint("ballast:", n), "", 0)
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		loaded := make(chan struct{})
+		p.lives(t, r, func() {
+			server.Kill()
+			go func() {
+				defer close(loaded)
+				server.Restart()
+			}()
+		}, func() { <-loaded })
+		p.said("LOADING")
+	})
+}
+
+// said: the log names what Redis answered, and the process does not count as
+// able to work for as long.
+func (p *place) said(answer string) {
+	p.t.Helper()
+	if p.Journal.Holding("message not durable", answer) == 0 {
+		p.t.Errorf("the log does not name %s", answer)
+	}
+}
+
+// What the server promises to keep is looked at while the process runs, and a
+// start that requires more is refused with the exit code of a wrong setting.
+func TestDurabilityIsAskedForEndToEnd(t *testing.T) {
+	server := redistest.Start(t)
+	p := newPlace(t, server)
+	r := p.StartOther(t, shorter, "REDIS_DURABILITY=require")
+	server.ConfigSet("appendfsync", "everysec")
+	p.Until(t, "the running process tells of it", func() bool {
+		return r.Journal.Holding(`"level":"ERROR"`, "redis may lose what it has acknowledged", "appendfsync", "loses the last second") > 0
+	})
+	if response, err := http.Get(strings.Replace(p.metrics, "/metrics", "/readyz", 1)); err != nil || response.Body.Close() != nil || response.StatusCode != http.StatusOK {
+		t.Errorf("it does not go on: %v %v", response, err)
+	}
+	p.asks("UALICE")
+	p.answered()
+	r.Term(t)
+
+	refused := p.LaunchOther(t, shorter, "REDIS_DURABILITY=require")
+	code, err := refused.End(apptest.Patience)
+	if err != nil || code != 3 {
+		t.Fatalf("the start that requires more ends with %d %v: %q", code, err, refused.Journal.Texts())
+	}
+	if refused.Journal.Holding("Redis appendfsync", "everysec", "CONFIG SET appendfsync always") == 0 {
+		t.Errorf("it does not say what to do: %q", refused.Journal.Texts())
+	}
+	warned := p.StartOther(t, shorter, "REDIS_DURABILITY=warn")
+	if warned.Journal.Holding(`"level":"WARN"`, "redis may lose", "appendfsync", "loses the last second") == 0 {
+		t.Errorf("a start that warns says nothing: %q", warned.Journal.Texts())
+	}
+	p.asks("UALICE")
+	p.answered()
+	warned.Term(t)
+}
