@@ -8,6 +8,7 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+	"unicode"
 
 	"reeve/runtime/chat"
 	"reeve/runtime/mailbox"
@@ -214,7 +215,7 @@ func (c deadCommand) Run(p *process) error {
 					return r.asJSON(d)
 				}
 				if d.ID == c.ID {
-					_, err := fmt.Fprintf(r.out, "%s, set aside %s from %s: %s\n\n%s\n", d.ID, d.At.Format(time.RFC3339), d.Where, d.Why, d.Record)
+					_, err := fmt.Fprintf(r.out, "%s, set aside %s from %s: %s\n\n%s\n", d.ID, d.At.Format(time.RFC3339), d.Where, d.Why, printable(d.Record))
 					return err
 				}
 			}
@@ -231,6 +232,17 @@ func (c deadCommand) Run(p *process) error {
 		r.table("nothing was set aside", []string{"ID", "SINCE", "CONVERSATION", "TURN", "WHERE", "WHY"}, rows)
 		return nil
 	})
+}
+
+// printable is what others wrote, for a terminal, which their text must not
+// command.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return '\uFFFD'
+		}
+		return r
+	}, text)
 }
 
 // items is a list that is [] and not null when it is empty.

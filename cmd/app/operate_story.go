@@ -130,7 +130,7 @@ func (r report) story(s mailbox.Story, texts bool) error {
 	r.table("its log is empty", []string{"#", "KIND", "WHO", "AT", "DECIDED", "TOOLS", "TOKENS", "BYTES"}, rows)
 	for _, i := range t.Log {
 		if i.Text != "" {
-			_, _ = fmt.Fprintf(r.out, "\n#%d %s:\n%s\n", i.N, i.Kind, i.Text)
+			_, _ = fmt.Fprintf(r.out, "\n#%d %s:\n%s\n", i.N, i.Kind, printable(i.Text))
 		}
 	}
 	return nil

@@ -76,7 +76,7 @@ func seed(url, prefix string) error {
 	if c, err = s.says("UERIN", turn("erin01"), true, "a thing that ends"); err != nil {
 		return err
 	}
-	entry := `{"role":"assistant","origin":"answer","text":"it has ended","tokens":42}`
+	entry := `{"role":"assistant","origin":"answer","text":"it has ended\u001b[2J","tokens":42}`
 	if _, err := box.Close(ctx, mailbox.Close{
 		Ref: ref(c), Number: 1, Outcome: mailbox.Done, Entries: [][]byte{[]byte(entry)},
 		Parts: []chat.Part{{ID: string(c.Turn) + "/1", Turn: c.Turn, To: chat.Destination{Channel: "C1", Thread: s.conv.Root}, Markdown: "it has ended"}},
