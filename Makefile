@@ -5,6 +5,8 @@
 SHUFFLE ?= on
 # How long each fuzz target is run.
 FUZZTIME ?= 10s
+# How long the model checker may take; 0: until it has seen every state.
+MODEL ?= 60s
 # Which benchmarks make bench runs.
 BENCH ?= .
 # The clients that others wrote need node and npm, and have a target of their
@@ -34,6 +36,9 @@ chaos: deps ## kill and freeze Redis and the bot while people speak; cut the app
 
 conformance: deps-node ## clients that others wrote, Go and Node, against the Slack simulator [30 s]
 	go test -count=1 -run=Conformance -timeout=5m ./slackapp/simulator/...
+
+model: ## the model checker of the turn machine, for MODEL (60s); it prints its frontier [1 min]
+	go test -count=1 -v -run='^TestP4_Model$$' -timeout=60m ./runtime/mailbox -model.for=$(MODEL) $(MODEL_FLAGS)
 
 fuzz: ## every fuzz target for FUZZTIME (10s) [10 s a target]
 	FUZZTIME=$(FUZZTIME) .ci/fuzz

@@ -203,7 +203,9 @@ local function claim_next(c, by, now, going)
     redis.call('ZREM', INDEX, 'q|' .. c)
     return false
   end
-  if by.claims ~= '1' then
+  -- A turn begins once: a call that comes a second time, and so late that its
+  -- turn is not its own any more, has nobody who listens.
+  if by.claims ~= '1' or redis.call('EXISTS', turn_key(by.turn)) == 1 then
     offer(c, now)
     return false
   end

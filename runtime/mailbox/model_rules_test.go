@@ -1,0 +1,388 @@
+package mailbox_test
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"reeve/runtime/chat"
+	"reeve/runtime/mailbox"
+)
+
+func isStale(err error) bool { return errors.Is(err, mailbox.ErrStale) }
+
+// rules wants of every state what the mailbox promises.
+func (x *explorer) rules(n *node, v *view) error {
+	for _, rule := range []func(*node, *view) error{x.oneRuns, x.onePlace, x.authority, x.lists} {
+		if err := rule(n, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// oneRuns: one turn runs, that of the last claim; an actor has one open turn.
+func (x *explorer) oneRuns(n *node, v *view) error {
+	run, of := v.conv["run"], map[string]bool{}
+	for _, t := range v.turns {
+		actor := t.fields["actor"]
+		if (t.fields["state"] == "running") != (t.id == run) {
+			return fmt.Errorf("turn %s is %s, and turn %q runs", t.id, t.fields["state"], run)
+		}
+		if t.open() && of[actor] {
+			return fmt.Errorf("%s has two open turns", actor)
+		}
+		of[actor] = of[actor] || t.open()
+		aside := t.fields["state"] == "parked" || t.fields["state"] == "queued"
+		if aside != (v.conv["p:"+actor] == t.id) {
+			return fmt.Errorf("turn %s is %s, and %s's parked one is %q", t.id, t.fields["state"], actor, v.conv["p:"+actor])
+		}
+		if (t.fields["state"] == "queued") != slices.Contains(v.ready, t.id) {
+			return fmt.Errorf("turn %s is %s, and %v are ready", t.id, t.fields["state"], v.ready)
+		}
+		if !t.open() && len(t.steers) > 0 {
+			return fmt.Errorf("turn %s has ended and has steers", t.id)
+		}
+		token := t.fields["token"]
+		if held := n.holder.turn == chat.TurnID(t.id) && n.holder.token != ""; held != (token != "") || held && token != string(n.holder.token) {
+			return fmt.Errorf("turn %s has token %q, and turn %s was given out", t.id, token, n.holder.turn)
+		}
+	}
+	return nil
+}
+
+// onePlace: an accepted message waits, is a steer, stands in a log, or was taken
+// back because of a stop; one of them.
+func (x *explorer) onePlace(n *node, v *view) error {
+	places := make([][]string, len(v.said))
+	put := func(ts, where string) {
+		for i := range v.said {
+			if ts == string(at(i+2)) {
+				places[i] = append(places[i], where)
+			}
+		}
+	}
+	for _, member := range v.wait {
+		put(member[:17], "waiting")
+	}
+	for _, t := range v.turns {
+		for _, member := range t.steers {
+			put(member[:17], "steer "+t.id)
+		}
+		for _, item := range t.messages() {
+			if item[0] != "struck" {
+				put(item[1], "taken "+t.id)
+			}
+		}
+	}
+	for i, h := range v.said {
+		if !n.put[i] {
+			continue
+		}
+		want := h["state"]
+		switch want {
+		case "steer", "taken":
+			want += " " + h["turn"]
+		case "withdrawn":
+			want = ""
+			if !x.scene.said[i].Stop && !x.stoppable(n, i) {
+				return fmt.Errorf("message %d was taken back, and no stop came after it", i)
+			}
+		}
+		if got := strings.Join(places[i], " and "); got != want {
+			return fmt.Errorf("message %d is %q and stands in: %q", i, want, got)
+		}
+	}
+	return nil
+}
+
+// stoppable: a newer stop may have taken the message back.
+func (x *explorer) stoppable(n *node, i int) bool {
+	for j := i + 1; j < len(x.scene.said); j++ {
+		if x.scene.said[j].Stop && n.put[j] {
+			return true
+		}
+	}
+	return false
+}
+
+// authority: a turn's requests and steers are its actor's own words.
+func (x *explorer) authority(_ *node, v *view) error {
+	for _, t := range v.turns {
+		for _, item := range t.messages() {
+			own := item[2] == t.fields["actor"]
+			if item[0] == "steer_context" == own && item[0] != "struck" {
+				return fmt.Errorf("%s of %s stands in a turn of %s", item[0], item[2], t.fields["actor"])
+			}
+		}
+	}
+	return nil
+}
+
+// lists: what is derived agrees, and whoever looks at the index finds all work.
+func (x *explorer) lists(_ *node, v *view) error {
+	c := modelPlace.Key()
+	var want [3][]string
+	for _, member := range v.wait {
+		want[0] = append(want[0], c+"|"+member)
+	}
+	for _, t := range v.turns {
+		for i, state := range []string{"queued", "running", "parked"} {
+			if t.fields["state"] == state {
+				want[i] = append(want[i], c+"|"+t.id)
+			}
+		}
+	}
+	for i := range want {
+		slices.Sort(want[i])
+		if !slices.Equal(want[i], v.lists[i]) {
+			return fmt.Errorf("a list says %v of %v", v.lists[i], want[i])
+		}
+	}
+	run := v.conv["run"]
+	_, offered := v.index["q|"+c]
+	_, leased := v.index["t|"+c+"|"+run]
+	switch {
+	case run != "" && !leased && !offered:
+		return fmt.Errorf("turn %s runs and is not in the index", run)
+	case run == "" && !offered && len(v.wait)+len(v.ready) > 0:
+		return errors.New("work waits and is not in the index")
+	}
+	return nil
+}
+
+// moves wants of every step what the mailbox promises.
+func (x *explorer) moves(v, next *view) error {
+	for _, old := range v.turns {
+		t := next.turn(old.id)
+		if t.fields == nil || t.fields["actor"] != old.fields["actor"] || t.fields["first"] != old.fields["first"] {
+			return fmt.Errorf("turn %s has another actor", old.id)
+		}
+		if !old.open() && (!maps.Equal(old.fields, t.fields) || !slices.Equal(old.log, t.log)) {
+			return fmt.Errorf("turn %s had ended and has changed", old.id)
+		}
+		if t.fields["state"] == "done" && old.open() && len(old.steers) > 0 {
+			return fmt.Errorf("turn %s is done, and a steer waited", old.id)
+		}
+		if len(t.log) < len(old.log) {
+			return fmt.Errorf("the log of turn %s is shorter", old.id)
+		}
+		for i, item := range old.log {
+			if t.log[i] != item && (t.open() || !strings.HasPrefix(t.log[i], "struck ")) {
+				return fmt.Errorf("the log of turn %s has changed: %q", old.id, t.log[i])
+			}
+		}
+	}
+	for i, old := range v.said {
+		if old != nil && next.said[i]["first"] != old["first"] {
+			return fmt.Errorf("message %d was answered %s and is now %s", i, old["first"], next.said[i]["first"])
+		}
+	}
+	return x.order(v, next)
+}
+
+// order: a plain message is not read before an older plain one of its author.
+func (x *explorer) order(v, next *view) error {
+	unread := func(h map[string]string) bool { return h["state"] == "waiting" || h["state"] == "steer" }
+	for i := range x.scene.said {
+		m := x.scene.said[i]
+		if m.Forced || m.Stop || next.said[i]["state"] != "taken" || v.said[i]["state"] == "taken" {
+			continue
+		}
+		for j := range i {
+			o := x.scene.said[j]
+			if o.Author == m.Author && !o.Forced && !o.Stop && unread(next.said[j]) {
+				return fmt.Errorf("message %d is read before %d", i, j)
+			}
+		}
+	}
+	return nil
+}
+
+// repeats wants that a call that is sent again changes nothing and is answered
+// as it was, that whoever lost his turn writes nothing, and that a message that is
+// delivered again changes nothing. The last call is tried in each state, and of
+// those before it another one each time.
+func (x *explorer) repeats(n *node, turn int) error {
+	old := n.past
+	if old == nil {
+		return nil
+	}
+	if err := x.again(n, old); err != nil {
+		return err
+	}
+	for range turn % (old.number + 1) {
+		old = old.before
+	}
+	if err := x.again(n, old); err != nil {
+		return err
+	}
+	if err := x.zombie(n, old, turn); err != nil {
+		return err
+	}
+	i := turn % len(n.put)
+	if !n.put[i] {
+		return nil
+	}
+	t, err := x.try(n, event{kind: evPut, of: int16(i), room: true}, worker{})
+	if err == nil && t.Put.Disposition != chat.Duplicate {
+		err = fmt.Errorf("message %d, delivered again, is answered %s", i, t.Put.Disposition)
+	}
+	return err
+}
+
+// zombie lets a worker that lost the turn of an old call try to write.
+func (x *explorer) zombie(n *node, old *pastCall, turn int) error {
+	w := worker{turn: old.worker.turn, token: old.worker.token, n: 99}
+	if c := old.told.Claimed; c != nil {
+		w.turn, w.token = c.Turn, c.Token
+	}
+	if w.turn == "" || w.token == n.holder.token {
+		return nil
+	}
+	writes := []kind{evBoundary, evAnswer, evDone, evFail, evStopped, evAbandon, evPark, evHandOver, evRenew}
+	e := event{kind: writes[turn/8%len(writes)], room: true}
+	t, err := x.try(n, e, w)
+	if err != nil {
+		return err
+	}
+	// Its very last call may be answered as it was.
+	last := e.kind == evHandOver || e.kind == evPark || e.kind >= evDone && e.kind <= evAbandon
+	if !t.Stale && !(last && t.Ended) {
+		return fmt.Errorf("%s by a worker that lost turn %s is taken", e, w.turn)
+	}
+	return nil
+}
+
+// try makes a step that must not write.
+func (x *explorer) try(n *node, e event, w worker) (told, error) {
+	x.bench.Memory = n.store.Copy()
+	t, err := x.call(e, w, n.freeTurn())
+	if err == nil && !x.bench.Memory.Same(&n.store) {
+		err = fmt.Errorf("%s has written", e)
+	}
+	return t, err
+}
+
+// again sends a call once more. A call that had written nothing, or that renewed
+// or claimed what others have meanwhile, is a new one.
+func (x *explorer) again(n *node, p *pastCall) error {
+	x.bench.Memory, x.bench.Repeat = n.store.Copy(), p.call
+	t, err := x.call(p.event, p.worker, p.made)
+	if err != nil {
+		return fmt.Errorf("%s, sent again: %w", p.event, err)
+	}
+	if p.kind == evBoundary || p.kind == evAnswer {
+		t.Stopping = p.told.Stopping // a stop that came since is news
+	}
+	same := x.bench.Memory.Same(&n.store)
+	held := p.worker.token == n.holder.token
+	current := n.holder.token != "" && p.told.token() == n.holder.token
+	switch {
+	case t.Stale && (held || p.told.Ended && p.kind >= evDone && p.kind <= evAbandon):
+		return fmt.Errorf("%s, sent again, is refused", p.event)
+	case t.Stale && !same:
+		return fmt.Errorf("%s is refused and has written", p.event)
+	case t.Stale:
+	case current && (!same || t.token() != n.holder.token):
+		return fmt.Errorf("%s, sent again, keeps back its lease", p.event)
+	case current:
+	case !p.wrote || p.kind == evRenew || p.kind == evClaim || p.kind == evEndWait && !same:
+		return x.fresh(n, t)
+	case !same:
+		return fmt.Errorf("%s, sent again, has written twice", p.event)
+	case t.result() != p.told.result() && n.past.isLastOf(p):
+		return fmt.Errorf("%s, sent again, is answered %s, first %s", p.event, t.result(), p.told.result())
+	case t.token() != "":
+		return fmt.Errorf("%s, sent again, gives out a lease that is not its own", p.event)
+	}
+	return nil
+}
+
+// isLastOf reports whether whoever made call p has made none since: he waits for
+// its answer.
+func (p *pastCall) isLastOf(old *pastCall) bool {
+	for ; p != old; p = p.before {
+		if p.worker.token == old.worker.token && old.kind > evClaim {
+			return false
+		}
+	}
+	return true
+}
+
+// fresh checks what a call has done that counts as a new one.
+func (x *explorer) fresh(n *node, t told) error {
+	next := *n
+	next.store = x.bench.Memory.Copy()
+	if err := next.hear(t); err != nil {
+		return err
+	}
+	v := x.view(&next.store)
+	if err := x.moves(x.view(&n.store), v); err != nil {
+		return err
+	}
+	return x.rules(&next, v)
+}
+
+// comesToRest wants that everything ends when the worker dies and a new one does
+// what the index says.
+func (x *explorer) comesToRest(n *node) error {
+	rest := *n
+	rest.worker = worker{}
+	way := map[[16]byte]bool{}
+	for {
+		v := x.view(&rest.store)
+		hash := x.hash(&rest, v)
+		if x.resting[hash] {
+			break
+		}
+		if way[hash] {
+			return errors.New("it goes round and never comes to rest")
+		}
+		way[hash] = true
+		e := event{kind: evDone, room: true}
+		w := rest.worker
+		switch {
+		case w.exhausted:
+			e.kind = evAbandon
+		case w.stopping:
+			e.kind = evStopped
+		case w.turn != "":
+		case v.due(rest.store.Now):
+			e.kind = evClaim
+		case v.leased(rest.store.Now):
+			e.kind = evExpire
+		default:
+			parked := slices.IndexFunc(v.turns, func(t turnView) bool { return t.fields["state"] == "parked" })
+			if parked < 0 {
+				maps.Copy(x.resting, way)
+				return x.atRest(&rest, v)
+			}
+			e = event{kind: evEndWait, of: v.turns[parked].number()}
+		}
+		next, err := x.step(&rest, e)
+		if err != nil {
+			return fmt.Errorf("on the way to rest: %s: %w", e, err)
+		}
+		rest = *next
+	}
+	maps.Copy(x.resting, way)
+	return nil
+}
+
+// atRest: nothing is open, and every message stands in an ended turn.
+func (x *explorer) atRest(n *node, v *view) error {
+	for _, t := range v.turns {
+		if t.open() {
+			return fmt.Errorf("it is stuck: turn %s is %s", t.id, t.fields["state"])
+		}
+	}
+	for i, h := range v.said {
+		if n.put[i] && h["state"] != "taken" && h["state"] != "withdrawn" {
+			return fmt.Errorf("it is stuck: message %d is %s", i, h["state"])
+		}
+	}
+	return nil
+}
