@@ -178,14 +178,7 @@ func (r *Reader) history(ctx context.Context, channel chat.ChannelID, oldest cha
 	_, err = r.api.GetConversationHistoryContext(context.WithValue(ctx, keepKey{}, &body), &slack.GetConversationHistoryParameters{
 		ChannelID: string(channel), Oldest: string(oldest), Limit: readPage, Cursor: cursor,
 	})
-	answer := parseFields(body.Bytes())
-	if !answer.stamp("ok").set {
-		if err == nil {
-			err = errNoObject
-		}
-		return nil, "", err
-	}
-	return answer.list("messages"), parseFields(answer["response_metadata"]).text("next_cursor"), nil
+	return pageOf(body.Bytes(), err)
 }
 
 // lacksScope: the operator gave the token less than the manifest asks for.

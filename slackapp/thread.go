@@ -129,13 +129,18 @@ func (r *Reader) replies(ctx context.Context, in chat.Conversation, oldest strin
 		ChannelID: string(in.Channel), Timestamp: string(in.Root), Oldest: oldest, Latest: string(before),
 		Limit: threadPage, Cursor: cursor,
 	})
-	answer := parseFields(body.Bytes())
+	return pageOf(body.Bytes(), err)
+}
+
+// pageOf reads one page of messages in their raw form, and where the next one
+// begins. What slack-go could not decode may do for us all the same.
+func pageOf(body []byte, err error) (page []json.RawMessage, next string, _ error) {
+	answer := parseFields(body)
 	if !answer.stamp("ok").set {
 		if err == nil {
 			err = errNoObject
 		}
 		return nil, "", err
 	}
-	// What slack-go could not decode may do for us all the same.
 	return answer.list("messages"), parseFields(answer["response_metadata"]).text("next_cursor"), nil
 }
