@@ -86,6 +86,7 @@ func logPolicies(log *slog.Logger, s Settings) {
 		"cross_actor_mid_run_mode", s.CrossActorMidRunMode,
 		"same_actor_mid_run_mode", s.SameActorMidRunMode,
 		"stop_policy", s.StopPolicy,
+		"stop_reaction", s.StopReaction,
 		"allow_external", s.AllowExternal,
 		"allow_guests", s.AllowGuests,
 		"allowed_channels", allowed(s.AllowedChannels),
@@ -94,6 +95,9 @@ func logPolicies(log *slog.Logger, s Settings) {
 		"max_steps", s.MaxSteps,
 		"turn_timeout", s.TurnTimeout.String(),
 		"max_turn_tokens", s.MaxTurnTokens,
+		"daily_tokens_per_person", s.DailyTokensPerPerson,
+		"max_attempts", s.MaxAttempts,
+		"retention_days", s.RetentionDays,
 		"redis_durability", s.RedisDurability,
 	)
 }
