@@ -86,14 +86,14 @@ func check(ctx context.Context, out io.Writer, s Settings, settingsErr error, as
 		}
 	}
 	if settingsErr != nil {
-		say(finding{"settings", wrong, settingsErr.Error(), ""})
+		say(finding{"settings", wrong, settingsErr.Error(), "take the name out of PLUGINS, or use a binary into which that plugin is compiled"})
 	} else {
 		say(finding{test: "settings", detail: "every value is one that may be"})
 	}
 	say(checkBot(ctx, s, ask.bot)...)
 	say(checkApp(ctx, s, ask.app))
 	say(checkRedis(ctx, s, ask.redis)...)
-	say(checkModel(ctx, s, ask.model))
+	say(checkModel(ctx, s, ask.model)...)
 	_, _ = fmt.Fprintln(out, "who may use it: "+whoMay(s))
 	switch worst {
 	case wrong:
@@ -160,26 +160,33 @@ func slackFinding(test string, err error, fix string) finding {
 	return finding{test, unreachable, err.Error(), "see that this machine reaches " + "SLACK_API_URL (https://slack.com unless it is set), through a proxy if there is one"}
 }
 
-func checkModel(ctx context.Context, s Settings, ask func(context.Context, string, string, string) error) finding {
+func checkModel(ctx context.Context, s Settings, ask func(context.Context, string, string, string) error) []finding {
 	const test = "model"
-	switch {
-	case !s.UsesModel():
-		return finding{test, wrong, "neither OPENAI_API_KEY nor OPENAI_BASE_URL is set", "set the key of your provider, or the URL of a model server"}
-	case s.OpenAIModel == "":
-		return finding{test, wrong, "OPENAI_MODEL is not set", "set it to a model's name as its provider writes it"}
+	var missing []finding
+	if !s.UsesModel() {
+		missing = append(missing, finding{test, wrong, "neither OPENAI_API_KEY nor OPENAI_BASE_URL is set", "set the key of your provider, or the URL of a model server"})
+	}
+	if s.OpenAIModel == "" {
+		missing = append(missing, finding{test, wrong, "OPENAI_MODEL is not set", "set it to a model's name as its provider writes it"})
+	}
+	if len(missing) > 0 {
+		return missing
 	}
 	// A local server may have to load the model first.
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	err := ask(ctx, s.OpenAIBaseURL, s.OpenAIAPIKey.Reveal(), s.OpenAIModel)
+	return []finding{modelFinding(test, s.OpenAIModel, ask(ctx, s.OpenAIBaseURL, s.OpenAIAPIKey.Reveal(), s.OpenAIModel))}
+}
+
+func modelFinding(test, model string, err error) finding {
 	var refused *openai.ProbeRefused
 	switch {
 	case err == nil:
-		return finding{test: test, detail: s.OpenAIModel + " answers"}
+		return finding{test: test, detail: model + " answers"}
 	case !errors.As(err, &refused):
 		return finding{test, unreachable, err.Error(), "see that OPENAI_BASE_URL is right, ends before /chat/completions (often in /v1), and can be reached from this machine"}
 	case refused.Status == 401 || refused.Status == 403:
-		return finding{test, wrong, refused.Error(), "set OPENAI_API_KEY to a key of this provider that may use " + s.OpenAIModel}
+		return finding{test, wrong, refused.Error(), "set OPENAI_API_KEY to a key of this provider that may use " + model}
 	case refused.Status == 404:
 		return finding{test, wrong, refused.Error(), "see that OPENAI_MODEL is a model of this provider, and that OPENAI_BASE_URL ends before /chat/completions (often in /v1)"}
 	case refused.Status == 429:
@@ -192,24 +199,25 @@ func checkModel(ctx context.Context, s Settings, ask func(context.Context, strin
 
 // whoMay says in a sentence whom the bot lets instruct it.
 func whoMay(s Settings) string {
-	people := "every member of the workspace"
+	// A list of people narrows whoever else is let in too.
+	people, among := "every member of the workspace", ""
 	if len(s.AllowedUsers) > 0 {
-		people = "only " + allowed(s.AllowedUsers)
+		people, among = "only "+allowed(s.AllowedUsers), "of them "
 	}
 	clauses := []string{people}
 	if s.AllowGuests {
-		clauses = append(clauses, "guests too (ALLOW_GUESTS)")
+		clauses = append(clauses, among+"guests too (ALLOW_GUESTS)")
 	} else {
 		clauses = append(clauses, "no guests")
 	}
 	if s.AllowExternal {
-		clauses = append(clauses, "people of other organisations too (ALLOW_EXTERNAL)")
+		clauses = append(clauses, among+"people of other organisations too (ALLOW_EXTERNAL)")
 	} else {
 		clauses = append(clauses, "nobody of another organisation")
 	}
 	where := "in every channel that the bot is in, and in direct messages"
 	if len(s.AllowedChannels) > 0 {
-		where = "only in " + allowed(s.AllowedChannels)
+		where = "only in " + allowed(s.AllowedChannels) + ", and in direct messages"
 	}
 	stop := "whoever may speak to it may stop a turn"
 	if s.StopPolicy == "actor" {

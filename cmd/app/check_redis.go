@@ -100,7 +100,23 @@ func redisFailure(err error) finding {
 			return finding{"Redis", wrong, err.Error(), "put the right user and password in REDIS_URL, before the host"}
 		}
 	}
+	for _, sign := range []string{"DB index is out of range", "invalid DB index"} {
+		if strings.Contains(err.Error(), sign) {
+			return finding{"Redis", wrong, err.Error(), "put the number of a database that this Redis has at the end of REDIS_URL (most have 0 to 15)"}
+		}
+	}
 	return finding{"Redis", unreachable, err.Error(), "see that REDIS_URL is right, that Redis runs, and that this machine reaches it"}
+}
+
+// redisRefused makes what waiting does not mend a wrong setting.
+func redisRefused(err error) error {
+	if err == nil {
+		return nil
+	}
+	if f := redisFailure(err); f.result == wrong {
+		return &ConfigError{[]string{"REDIS_URL: " + f.detail + "; fix: " + f.fix}}
+	}
+	return err
 }
 
 func majorVersion(version string) (int, bool) {

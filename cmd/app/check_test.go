@@ -78,6 +78,8 @@ func TestCheck(t *testing.T) {
 		{"Redis away", func(_ *Settings, f *facts) { f.redErr = away }, 4, []string{"Redis: cannot be reached: dial tcp"}},
 		{"Redis password", func(_ *Settings, f *facts) { f.redErr = errors.New("WRONGPASS invalid username-password pair") }, 3,
 			[]string{"Redis: wrong: WRONGPASS", "fix: put the right user and password in REDIS_URL"}},
+		{"no such database", func(_ *Settings, f *facts) { f.redErr = errors.New("reach redis: ERR DB index is out of range") }, 3,
+			[]string{"Redis: wrong: reach redis: ERR DB index", "fix: put the number of a database that this Redis has"}},
 		{"old Redis", func(_ *Settings, f *facts) { f.redis.Version = "6.2.14" }, 3,
 			[]string{"Redis: wrong: version 6.2.14 at redis://***@redis.example:6379/0; fix: use Redis 7 or newer"}},
 		{"version not told", func(_ *Settings, f *facts) { f.redis.Version = "" }, 0, []string{"Redis: warning: it does not say its version"}},
@@ -103,7 +105,7 @@ func TestCheck(t *testing.T) {
 		{"model away", func(_ *Settings, f *facts) { f.modelErr = away }, 4, []string{"model: cannot be reached: dial tcp"}},
 		{"no model", func(s *Settings, _ *facts) { s.OpenAIModel = "" }, 3, []string{"model: wrong: OPENAI_MODEL is not set"}},
 		{"nothing set", func(s *Settings, _ *facts) { *s = Settings{} }, 3, []string{
-			"SLACK_BOT_TOKEN: wrong: not set; fix: ", "SLACK_APP_TOKEN: wrong: not set; fix: ", "model: wrong: neither",
+			"SLACK_BOT_TOKEN: wrong: not set; fix: ", "SLACK_APP_TOKEN: wrong: not set; fix: ", "model: wrong: neither", "model: wrong: OPENAI_MODEL is not set",
 		}},
 		{"wrong before away", func(_ *Settings, f *facts) {
 			f.redErr, f.appErr = away, &slackapp.ProbeRefused{Code: "token_revoked"}
@@ -111,7 +113,7 @@ func TestCheck(t *testing.T) {
 		{"who may", func(s *Settings, _ *facts) {
 			s.AllowedUsers, s.AllowGuests, s.AllowExternal, s.StopPolicy = append(s.AllowedUsers, "U7", "U8"), true, true, "actor"
 			s.AllowedChannels = append(s.AllowedChannels, "C7")
-		}, 0, []string{"who may use it: only U7,U8; guests too (ALLOW_GUESTS); people of other organisations too (ALLOW_EXTERNAL); only in C7; only the person for whom it works may stop a turn"}},
+		}, 0, []string{"who may use it: only U7,U8; of them guests too (ALLOW_GUESTS); of them people of other organisations too (ALLOW_EXTERNAL); only in C7, and in direct messages; only the person for whom it works may stop a turn"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s, f := checked()
@@ -135,6 +137,21 @@ func TestCheck(t *testing.T) {
 				t.Errorf("nothing says who may use the bot:\n%s", &out)
 			}
 		})
+	}
+}
+
+// Waiting mends no password and adds no database.
+func TestRedisRefusalEndsTheStart(t *testing.T) {
+	for err, code := range map[string]int{
+		"write to redis: WRONGPASS invalid username-password pair": 3, "NOAUTH Authentication required.": 3, "ERR DB index is out of range": 3,
+		"dial tcp: connection refused": 1, "READONLY You can't write against a read only replica.": 1,
+	} {
+		if got := exitCode(redisRefused(errors.New(err))); got != code {
+			t.Errorf("%s: exit code %d, want %d", err, got, code)
+		}
+	}
+	if err := redisRefused(nil); err != nil {
+		t.Error(err)
 	}
 }
 

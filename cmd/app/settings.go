@@ -39,8 +39,8 @@ type Settings struct {
 	ConsentTimeout       time.Duration    `env:"CONSENT_TIMEOUT" later:"true" envDefault:"1h" min:"1s" max:"168h" doc:"How long a question to a person waits for its answer."`
 	AllowExternal        bool             `env:"ALLOW_EXTERNAL" envDefault:"false" doc:"Whether people of other organisations may instruct the bot, and whether it answers in channels shared with them."`
 	AllowGuests          bool             `env:"ALLOW_GUESTS" envDefault:"false" doc:"Whether guests of the workspace may instruct the bot."`
-	AllowedChannels      []chat.ChannelID `env:"ALLOWED_CHANNELS" ids:"C G D" may:"channel ids by comma, such as C024BE91L (not names)" doc:"The channels in which the bot answers. Empty: every one that it is in."`
-	AllowedUsers         []chat.UserID    `env:"ALLOWED_USERS" ids:"U W" may:"user ids by comma, such as U024BE7LH (not names)" doc:"The people who may instruct the bot. Empty: every member of the workspace."`
+	AllowedChannels      []chat.ChannelID `env:"ALLOWED_CHANNELS" ids:"C G D" may:"channel ids by comma, such as C024BE91L (not names)" doc:"The channels in which the bot answers. 1:1 direct messages are no channels, and are narrowed by ALLOWED_USERS alone. Empty: every one that it is in."`
+	AllowedUsers         []chat.UserID    `env:"ALLOWED_USERS" ids:"U W" may:"user ids by comma, such as U024BE7LH (not names)" doc:"The people who may instruct the bot. Guests and people of other organisations must be on it too, besides being allowed. Empty: every member of the workspace."`
 
 	MaxWaitingMessages   int           `env:"MAX_WAITING_MESSAGES" envDefault:"50" group:"Bounds" min:"1" max:"1000" doc:"Messages that may wait in one conversation, at most ten of them of one person. Beyond, a message is refused, and its author told."`
 	MaxAttempts          int           `env:"MAX_ATTEMPTS" envDefault:"5" min:"1" max:"100" doc:"How many workers may lose a turn without progress before it is abandoned, and its actor told."`

@@ -55,7 +55,7 @@ func (a assembly) serve(ctx context.Context) (err error) {
 		return slackapp.WhoAmI(ctx, client)
 	})
 	if err != nil {
-		return refused(err)
+		return err
 	}
 	loop, names, err := a.agent(box)
 	if err != nil {
@@ -155,7 +155,7 @@ func (a assembly) openBox(ctx context.Context) (*mailbox.Box, error) {
 		return nil, &ConfigError{[]string{"REDIS_URL: " + err.Error()}}
 	}
 	_, err = waitFor(ctx, a, "redis", "it cannot be written", func(ctx context.Context) (bool, error) {
-		return true, box.Ready(ctx)
+		return true, redisRefused(box.Ready(ctx))
 	})
 	if err == nil && a.settings.RedisURL != "" {
 		var facts mailbox.ProbeResult
@@ -225,7 +225,9 @@ func (a assembly) admission() slackapp.Admission {
 func waitFor[T any](ctx context.Context, a assembly, name, reason string, try func(context.Context) (T, error)) (T, error) {
 	for pause := a.options.RetryEvery; ; pause = min(2*pause, 30*a.options.RetryEvery) {
 		got, err := try(ctx)
-		if err == nil || refused(err) != err {
+		err = refused(err)
+		var config *ConfigError
+		if err == nil || errors.As(err, &config) {
 			return got, err
 		}
 		a.ready.Set(name, reason)
