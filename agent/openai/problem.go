@@ -93,25 +93,35 @@ func network(err error) bool {
 }
 
 // describe is an error for the log. It is made anew, since the error of an
-// HTTP client may hold the URL and a server's words the key that was sent.
+// HTTP client may hold the URL, and a server's words the key that was sent or
+// what people said: these are logged at debug alone.
 func (c *Client) describe(f *failed, status int, code, message string) error {
 	var sending *url.Error
 	text := f.err.Error()
 	switch {
 	case status != 0:
 		text = fmt.Sprintf("status %d", status)
-		if code != "" {
-			text += " (" + code + ")"
-		}
-		text += ": " + message
+	case message != "":
+		text = "an error told within the answer"
 	case errors.As(f.err, &sending):
 		text = sending.Err.Error()
 	}
+	if code != "" {
+		text += " (" + code + ")"
+	}
+	if message != "" {
+		c.options.Logger.Debug("the provider's words", "text", c.masked(message))
+	}
+	return errors.New(c.masked(text))
+}
+
+// masked is one line of a server's words, without keys.
+func (c *Client) masked(text string) string {
 	if c.options.APIKey != "" {
 		text = strings.ReplaceAll(text, c.options.APIKey, "[key]")
 	}
 	text = keys.ReplaceAllString(text, "[key]")
-	return errors.New(plugins.CutMiddle(strings.Join(strings.Fields(text), " "), 400))
+	return plugins.CutMiddle(strings.Join(strings.Fields(text), " "), 400)
 }
 
 // keys are what looks like a key, or the rest of one, in a server's words.

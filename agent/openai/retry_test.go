@@ -395,8 +395,18 @@ func TestS4_KeyAndProviderTextStayInside(t *testing.T) {
 				if sentence := failure.Sentence("t_01jabcdefghijk"); strings.Contains(sentence, "provider-words") || strings.Contains(sentence, "sk-") {
 					t.Errorf("the sentence says %q", sentence)
 				}
-				if !strings.Contains(failure.Error(), "provider-words") {
-					t.Errorf("the cause is of no use to an operator: %v", failure)
+				if !strings.Contains(log.String()+failure.Error(), "provider-words") {
+					t.Errorf("the provider's words are nowhere, of no use to an operator: %v", failure)
+				}
+				// They may quote what people said: not above debug.
+				loud := failure.Error()
+				for line := range strings.Lines(log.String()) {
+					if !strings.Contains(line, "level=DEBUG") {
+						loud += line
+					}
+				}
+				if name != "network" && strings.Contains(loud, "provider-words") {
+					t.Errorf("the provider's words stand above debug: %s", loud)
 				}
 			})
 		})
