@@ -11,6 +11,7 @@ import (
 
 	"reeve/agent"
 	"reeve/runtime"
+	"reeve/runtime/chat"
 	"reeve/runtime/mailbox"
 	"reeve/slackapp"
 )
@@ -31,6 +32,26 @@ var counted = []struct{ told, name, label, help string }{
 	{slackapp.CountLate, "reeve_late_posts_total", "", "Posts that Slack, or a process that had been frozen, carried out after their attempt's deadline, as far as that is seen: one may stand there twice."},
 	{agent.CountModelCalls, "reeve_model_calls_total", "outcome", "Model calls, by how they ended."},
 	{agent.CountTokens, "reeve_tokens_total", "", "Tokens that model calls used, prompts and answers together."},
+}
+
+// labelled are the values that a counter's label is known to take.
+var labelled = map[string][]string{
+	runtime.CountMessages: words(chat.Start, chat.Wait, chat.SteerOwn, chat.SteerContext, chat.JoinParked, chat.EndWait, chat.Stop,
+		chat.WithdrawOwn, chat.NothingRunning, chat.AsContext, chat.Refused, chat.Duplicate, chat.Ignored),
+	runtime.CountEnded:  words(mailbox.Done, mailbox.Failed, mailbox.Stopped, mailbox.Withdrawn, mailbox.Abandoned),
+	mailbox.CountStale:  {"renew", "commit", "close", "park", "sent"},
+	mailbox.CountAside:  {"log", "out"},
+	slackapp.CountParts: {"posted", "found", "refused", "late", "moved"},
+	agent.CountModelCalls: append([]string{"answer", "calls", "canceled", "empty"}, words(agent.ModelRefused, agent.ModelUnreachable,
+		agent.RetryTooLong, agent.StepsSpent, agent.TimeSpent, agent.TokensSpent, agent.DaySpent, agent.TooLong, agent.Internal)...),
+}
+
+func words[T ~string](values ...T) []string {
+	list := make([]string, len(values))
+	for i, v := range values {
+		list[i] = string(v)
+	}
+	return list
 }
 
 // metric is a gauge, or a counter that somebody else keeps, and who knows it.
@@ -76,8 +97,13 @@ func newMetrics(version string) *metrics {
 			labels = []string{c.label}
 		}
 		vec := prometheus.NewCounterVec(prometheus.CounterOpts{Name: c.name, Help: c.help}, labels)
+		// Shown from the start, as 0: of a series that begins with its first event
+		// no rate knows that there was one.
 		if c.label == "" {
-			vec.WithLabelValues() // shown from the start, as 0
+			vec.WithLabelValues()
+		}
+		for _, value := range labelled[c.told] {
+			vec.WithLabelValues(value)
 		}
 		m.counters[c.told] = vec
 		m.shown.MustRegister(vec)

@@ -27,7 +27,7 @@ var stored = []struct {
 	{"reeve_work", "What there is in the store, by state: waiting (messages, and turns that wait for a worker), running and parked (turns), unsent (parts).", true},
 	{"reeve_work_oldest_seconds", "For how long the oldest of them has been there.", true},
 	{"reeve_dead_records", "Records that were set aside; reeve dead lists them.", false},
-	{"reeve_store_up", "1 when the store answered this scrape. The other gauges of the store are missing when it is 0.", false},
+	{"reeve_store_up", "1 when the store answered when it was asked last, for this scrape or at most five seconds before; 0 when it did not, and then the other gauges of the store are missing. Missing itself while the process still starts.", false},
 }
 
 // storeGauges reads the store when it is asked.

@@ -108,6 +108,16 @@ func TestEveryCountHasAMetric(t *testing.T) {
 	}
 }
 
+// A series that begins with its first event hides it from increase().
+func TestEveryCounterBeginsAtZero(t *testing.T) {
+	text := scrape(t, newMetrics("v0"))
+	for _, c := range counted {
+		if !regexp.MustCompile(`(?m)^` + c.name + `(\{[^}]+\})? 0$`).MatchString(text) {
+			t.Errorf("%s is not shown before the first event", c.name)
+		}
+	}
+}
+
 // The counts of each package stand in one file, and each is in the list of the
 // test above.
 func TestEveryCountIsListed(t *testing.T) {
