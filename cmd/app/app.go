@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 	"time"
 
@@ -178,6 +179,12 @@ func parseArgs(args []string, options Options) (command *kong.Context, code int,
 	)
 	if err != nil {
 		panic(err) // the struct above is wrong
+	}
+	switch {
+	case len(args) == 0:
+		args = []string{"--help"}
+	case args[0] == "help":
+		args = append(slices.Clone(args[1:]), "--help")
 	}
 	command, err = parser.Parse(args)
 	if err != nil {

@@ -103,7 +103,11 @@ func (c turnsCommand) Run(p *process) error {
 			rows = append(rows, []string{name, w.State, age(now, w.Since), w.Actor.Key(), w.Conversation.Key(),
 				or(w.Attempt > 0, fmt.Sprint(w.Attempt)), or(w.State == "running", w.Owner), noteOf(w)})
 		}
-		r.table("nothing is open", []string{"TURN", "STATE", "FOR", "ACTOR", "CONVERSATION", "ATTEMPT", "OWNER", "NOTE"}, rows)
+		none := "nothing is open"
+		if c.All {
+			none += ", and nothing has ended"
+		}
+		r.table(none, []string{"TURN", "STATE", "FOR", "ACTOR", "CONVERSATION", "ATTEMPT", "OWNER", "NOTE"}, rows)
 		return nil
 	})
 }

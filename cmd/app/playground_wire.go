@@ -40,6 +40,7 @@ func (a assembly) play(ctx context.Context, addr string, out io.Writer) error {
 	defer slack.Close()
 	a.settings.SlackAPIURL = slack.APIURL()
 	a.settings.RedisURL = ""
+	a.settings.AllowedUsers, a.settings.AllowedChannels = nil, nil // its people and channels have ids of their own
 	a.log = slog.New(teeHandler(a.log.Handler(), func(kind string, data any) { _ = slack.Publish(kind, data) }))
 	fmt.Fprintf(out, "Open %s\nIt works in memory, and forgets everything when it ends (Ctrl-C).\n", slack.PageURL())
 	return a.serve(ctx)

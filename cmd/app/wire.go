@@ -167,6 +167,7 @@ func (a assembly) openBox(ctx context.Context) (*mailbox.Box, error) {
 		_ = box.Shutdown()
 		return nil, err
 	}
+	a.log.Info("store opened", "owner", box.Owner())
 	a.ready.probe("redis", func(ctx context.Context) string {
 		if box.Ready(ctx) == nil {
 			return ""
