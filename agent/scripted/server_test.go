@@ -78,7 +78,7 @@ func TestUnscriptedRequestFailsAtOnce(t *testing.T) {
 	s, client := server(t)
 	_, err := client.Complete(t.Context(), asks("hello"))
 	var failure *agent.Failure
-	if !errors.As(err, &failure) || failure.Kind != agent.ModelRefused || !strings.Contains(err.Error(), "nothing is scripted") || len(s.Requests()) != 1 {
+	if !errors.As(err, &failure) || failure.Kind != agent.ModelRefused || !strings.Contains(err.Error(), "status 400") || len(s.Requests()) != 1 {
 		t.Errorf("got %v after %d requests", err, len(s.Requests()))
 	}
 }
