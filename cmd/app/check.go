@@ -72,6 +72,9 @@ func (checkCommand) Run(p *process) error {
 		return err
 	}
 	out := redactedWriter{p.options.Stdout, newRedactor(p.secrets...)}
+	for _, f := range checkDotenv(p.options.Dotenv) {
+		_, _ = fmt.Fprintln(out, f)
+	}
 	_, err = choose(p.plugins, settings.Plugins)
 	return check(p.ctx, out, settings, err, shippedProbes())
 }

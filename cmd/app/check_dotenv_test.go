@@ -1,0 +1,46 @@
+package app
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestCheckOfDotenv(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		mode os.FileMode
+		want []string
+	}{
+		{"SLACK_BOT_TOKEN=" + fakeBot + "\nOPENAI_MODEL=m\n", 0o600, nil},
+		{"OPENAI_MODEL=m\nSLACK_BOT_TOKEN=\n", 0o644, nil},
+		{"SLACK_BOT_TOKEN=" + fakeBot, 0o644, []string{"everybody on this machine can read it, and it holds SLACK_BOT_TOKEN; fix: chmod 600"}},
+		{"ALLOWED_USER=U7\nNONSENSE=1\n", 0o600, []string{
+			"ALLOWED_USER is no setting; fix: take it out, or correct its name (did you mean ALLOWED_USERS?)", "NONSENSE is no setting; fix: take it out, or correct its name",
+		}},
+		{"what cannot be read", 0o600, nil},
+	} {
+		file := filepath.Join(t.TempDir(), ".env")
+		if err := os.WriteFile(file, []byte(c.text), c.mode); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(file, c.mode); err != nil { // whatever the umask is
+			t.Fatal(err)
+		}
+		found := checkDotenv(file)
+		if len(found) != len(c.want) {
+			t.Errorf("%q: %v", c.text, found)
+			continue
+		}
+		for i, f := range found {
+			if line := fmt.Sprint(f); f.result != warned || !strings.Contains(line, c.want[i]) || strings.Contains(line, fakeBot) {
+				t.Errorf("%q: %s", c.text, line)
+			}
+		}
+	}
+	if found := checkDotenv(filepath.Join(t.TempDir(), "none")); found != nil {
+		t.Error(found)
+	}
+}
