@@ -40,8 +40,8 @@ func (p *place) wake(r *apptest.Process) {
 	r.Signal(p.t, syscall.SIGCONT)
 }
 
-// counted is a counter of a replica's /metrics, all its labels together; 0 when
-// it cannot be asked.
+// counted is a counter of a replica's /metrics, by its name with labels, or
+// without: all of them together. It is 0 when the replica cannot be asked.
 func counted(r *apptest.Process, name string) (n int) {
 	lines := r.Journal.With("serving health")
 	if len(lines) == 0 || r.Ended() {
@@ -59,7 +59,7 @@ func counted(r *apptest.Process, name string) (n int) {
 	}
 	defer answer.Body.Close()
 	for text := bufio.NewScanner(answer.Body); text.Scan(); {
-		if rest, ok := strings.CutPrefix(text.Text(), name); ok && (rest[0] == '{' || rest[0] == ' ') {
+		if rest, ok := strings.CutPrefix(text.Text(), name); ok && rest != "" && (rest[0] == '{' || rest[0] == ' ') {
 			value, _ := strconv.ParseFloat(rest[strings.LastIndexByte(rest, ' ')+1:], 64)
 			n += int(value)
 		}

@@ -237,7 +237,7 @@ var attacks = []struct {
 	{"a replica is frozen before it writes", func(r *run) {
 		point := []string{"closing", "committing", "boundary"}[r.dice.IntN(3)]
 		r.lose(0)
-		r.bots[0] = r.start(breakAt(point, 1+r.dice.IntN(2), "stop"))
+		r.bots[0] = r.start(breakAt(point, 1+r.dice.IntN(2), "stop"), "GOMAXPROCS=1")
 		r.ready(r.bots[0])
 		for i := 0; !r.bots[0].Frozen(); i++ {
 			if i == 20 {
