@@ -195,7 +195,7 @@ func (x *explorer) look(n *node, v *view, e event) (*node, error) {
 		return nil, err
 	}
 	there := x.view(&next.store)
-	if err := x.moves(v, there); err != nil {
+	if err := x.moves(next, v, there); err != nil {
 		return nil, err
 	}
 	if err := x.rules(next, there); err != nil {

@@ -154,7 +154,7 @@ func (x *explorer) lists(_ *node, v *view) error {
 }
 
 // moves wants of every step what the mailbox promises.
-func (x *explorer) moves(v, next *view) error {
+func (x *explorer) moves(n *node, v, next *view) error {
 	for _, old := range v.turns {
 		t := next.turn(old.id)
 		if t.fields == nil || t.fields["actor"] != old.fields["actor"] || t.fields["first"] != old.fields["first"] {
@@ -180,11 +180,12 @@ func (x *explorer) moves(v, next *view) error {
 			return fmt.Errorf("message %d was answered %s and is now %s", i, old["first"], next.said[i]["first"])
 		}
 	}
-	return x.order(v, next)
+	return x.order(n, v, next)
 }
 
-// order: a plain message is not read before an older plain one of its author.
-func (x *explorer) order(v, next *view) error {
+// order: a plain message is not read before an older plain one of its author,
+// unless that came when it was a steer already.
+func (x *explorer) order(n *node, v, next *view) error {
 	unread := func(h map[string]string) bool { return h["state"] == "waiting" || h["state"] == "steer" }
 	for i := range x.scene.said {
 		m := x.scene.said[i]
@@ -193,7 +194,8 @@ func (x *explorer) order(v, next *view) error {
 		}
 		for j := range i {
 			o := x.scene.said[j]
-			if o.Author == m.Author && !o.Forced && !o.Stop && unread(next.said[j]) {
+			bound := v.said[i]["state"] == "steer" && n.past.cameBefore(int16(i), int16(j))
+			if o.Author == m.Author && !o.Forced && !o.Stop && unread(next.said[j]) && !bound {
 				return fmt.Errorf("message %d is read before %d", i, j)
 			}
 		}
@@ -301,6 +303,16 @@ func (x *explorer) again(n *node, p *pastCall) error {
 	return nil
 }
 
+// cameBefore reports whether message i was put before message j.
+func (p *pastCall) cameBefore(i, j int16) bool {
+	for ; p != nil; p = p.before {
+		if p.kind == evPut && (p.of == i || p.of == j) {
+			return p.of == j
+		}
+	}
+	return false
+}
+
 // isLastOf reports whether whoever made call p has made none since: he waits for
 // its answer.
 func (p *pastCall) isLastOf(old *pastCall) bool {
@@ -320,7 +332,7 @@ func (x *explorer) fresh(n *node, t told) error {
 		return err
 	}
 	v := x.view(&next.store)
-	if err := x.moves(x.view(&n.store), v); err != nil {
+	if err := x.moves(n, x.view(&n.store), v); err != nil {
 		return err
 	}
 	return x.rules(&next, v)
