@@ -24,6 +24,7 @@ type place struct {
 	t       *testing.T
 	redis   *redistest.Server
 	outside *outside
+	set     apptest.Intervals // of its replicas
 
 	mu    sync.Mutex
 	said  []*saying
@@ -50,7 +51,7 @@ func (s *saying) addressed() bool { return !s.stop && s.word[0] != 'c' }
 
 func newPlace(t *testing.T, world *simulator.World, settings ...string) *place {
 	t.Helper()
-	p := &place{t: t, redis: redistest.Start(t), outside: newOutside(t)}
+	p := &place{t: t, redis: redistest.Start(t), outside: newOutside(t), set: alone()}
 	settings = append([]string{effectsVariable + "=" + p.outside.url, "HTTP_ADDR=127.0.0.1:0"}, settings...)
 	p.Place = apptest.NewPlace(t, simulator.Options{World: world, AckTimeout: time.Second, RetryScale: 0.02}, p.redis, settings...)
 	p.outside.taken = p.Wake
@@ -63,6 +64,13 @@ func newPlace(t *testing.T, world *simulator.World, settings ...string) *place {
 		return h.answer()
 	})
 	return p
+}
+
+// alone is quick without reading back, which would make good what is lost here.
+func alone() apptest.Intervals {
+	set := quick()
+	set.GapAfter = time.Hour
+	return set
 }
 
 // quick is a tenth of what is shipped, in a workspace that takes posts as fast

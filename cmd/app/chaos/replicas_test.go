@@ -15,7 +15,7 @@ import (
 // start starts a replica and does not wait for it.
 func (p *place) start(settings ...string) *apptest.Process {
 	p.t.Helper()
-	return p.LaunchOther(p.t, quick(), settings...)
+	return p.LaunchOther(p.t, p.set, settings...)
 }
 
 // ready waits until a replica has its sockets.

@@ -37,6 +37,9 @@ func TestRounds(t *testing.T) {
 		place: newPlace(t, world, "MAX_ATTEMPTS=100", "SHUTDOWN_GRACE=1s"),
 		dice:  rand.New(rand.NewPCG(*seed, 1)), talks: talks,
 	}
+	if *seed%2 == 0 {
+		r.set = quick() // what Slack gave up is read back as well
+	}
 	r.recover()
 	for n := range *rounds {
 		if n%len(attacks) == 0 {
