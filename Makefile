@@ -16,16 +16,18 @@ CONFORMANCE = reeve/slackapp/simulator/conformance
 # throws the dice of an earlier run again.
 CHAOS = reeve/cmd/app/chaos
 CHAOS_FLAGS ?=
-TESTED = $(shell go list ./... | grep -v -e '^$(CONFORMANCE)$$' -e '^$(CHAOS)$$')
+# Broken code, and the tests that see it: make mutants.
+MUTANTS = reeve/cmd/app/mutants
+TESTED = $(shell go list ./... | grep -v -e '^$(CONFORMANCE)$$' -e '^$(CHAOS)$$' -e '^$(MUTANTS)$$')
 # The packages in which goroutines meet.
 RACED = $(shell go list ./runtime/... ./slackapp/... ./agent/... | grep -v '^$(CONFORMANCE)$$')
 
-.PHONY: help test race chaos bench lint conformance fuzz full deps deps-race deps-node run update
+.PHONY: help test race chaos bench lint conformance model mutants fuzz full deps deps-race deps-node run update
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-test: deps ## all tests but those of race, chaos, conformance and fuzz [2 min]
+test: deps ## all tests but those of race, chaos, conformance, mutants and fuzz [2 min]
 	go test -shuffle=$(SHUFFLE) -timeout=10m $(TESTED)
 
 race: deps deps-race ## tests of the packages in which goroutines meet, with the race detector [2 min]
@@ -40,6 +42,9 @@ conformance: deps-node ## clients that others wrote, Go and Node, against the Sl
 model: ## the model checker of the turn machine, for MODEL (60s); it prints its frontier [1 min]
 	go test -count=1 -v -run='^TestP4_Model$$' -timeout=60m ./runtime/mailbox -model.for=$(MODEL) $(MODEL_FLAGS)
 
+mutants: deps ## break one rule at a time, and see that a test fails each time [2 min]
+	go test -count=1 -v -timeout=60m $(MUTANTS)
+
 fuzz: ## every fuzz target for FUZZTIME (10s) [10 s a target]
 	FUZZTIME=$(FUZZTIME) .ci/fuzz
 
@@ -53,7 +58,8 @@ lint: ## gofmt, go vet, staticcheck [40 s]
 	go vet ./...
 	go tool staticcheck ./...
 
-full: lint test race conformance bench ## everything, with long chaos, and each fuzz target for a minute [30 min]
+full: lint test race conformance mutants bench ## everything, with long chaos, each state of the model, and each fuzz target for a minute [40 min]
+	$(MAKE) model MODEL=0
 	$(MAKE) chaos CHAOS_FLAGS='-rounds=200 -every'
 	FUZZTIME=60s .ci/fuzz
 

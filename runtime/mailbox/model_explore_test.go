@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -48,6 +49,7 @@ func TestP4_Model(t *testing.T) {
 			for s, ok := total.next(&todo); ok; s, ok = total.next(&todo) {
 				if err := explore(s, total); err != nil {
 					t.Error(err)
+					total.failed.Store(true)
 					return
 				}
 			}
@@ -73,6 +75,7 @@ func seeded() (*rand.Rand, uint64) {
 type totals struct {
 	mu       sync.Mutex
 	deadline time.Time
+	failed   atomic.Bool
 
 	scenes, ended, states, steps, deepest int
 	cut                                   []string
@@ -89,7 +92,9 @@ func (o *totals) next(todo *[]scene) (scene, bool) {
 	return s, true
 }
 
-func (o *totals) late() bool { return !o.deadline.IsZero() && time.Now().After(o.deadline) }
+func (o *totals) late() bool {
+	return o.failed.Load() || !o.deadline.IsZero() && time.Now().After(o.deadline)
+}
 
 func (o *totals) add(x *explorer, steps, depth, left int) {
 	o.mu.Lock()

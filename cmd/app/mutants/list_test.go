@@ -1,0 +1,97 @@
+package mutants
+
+// The tests of the mailbox that a mutant has to get past, cheapest first. The
+// model checker needs no server.
+const (
+	mailbox = "./runtime/mailbox"
+	model   = "TestP4_Model"
+)
+
+var shortModel = []string{"-model.for=20s", "-model.seed=1"}
+
+var mutants = []mutant{
+	{
+		what: "fence dropped",
+		changes: []change{{"runtime/mailbox/prelude.lua",
+			"return t[1] == 'running' and t[2] == token\nend\n\n-- Queues",
+			"return t[1] == 'running'\nend\n\n-- Queues"}},
+		pkg: mailbox, tests: model + "|TestP5_LostWorkerIsRefusedAndWritesNothing", args: shortModel,
+	},
+	{
+		what: "dedupe after commit: a message is known only when a turn has taken it",
+		changes: []change{{"runtime/mailbox/put.lua",
+			"if known[1] and not (known[1] == 'passive' and has('a')) then",
+			"if known[1] and known[1] ~= 'waiting' and known[1] ~= 'steer' and not (known[1] == 'passive' and has('a')) then"}},
+		pkg: mailbox, tests: model + "|TestP3_EntersOnceAndEveryRetryIsAnsweredAsTheFirst", args: shortModel,
+	},
+	{
+		what: "acknowledgement before the put",
+		changes: []change{
+			{"slackapp/edge_lanes.go", "		messages[i] = it.message\n",
+				"		messages[i] = it.message\n			for _, d := range it.deliveries {\n				d.Ack()\n			}\n"},
+		},
+		pkg: "./slackapp", tests: "TestP1_AcknowledgedWhenDurable",
+	},
+	{
+		what: "local clock for lease truth",
+		changes: []change{
+			{"runtime/mailbox/claim.go", "		lostBy = strconv.FormatInt(next.LostBy.UnixMilli(), 10)\n	}\n",
+				"		lostBy = strconv.FormatInt(next.LostBy.UnixMilli(), 10)\n	}\n	lostBy = strconv.FormatInt(time.Now().UnixMilli(), 10)\n"},
+			{"runtime/mailbox/claim.lua", "local now = now_ms()", "local now = tonumber(ARGV[11])"},
+		},
+		pkg: mailbox, tests: model, args: shortModel,
+	},
+	{
+		what:    "default client retries",
+		changes: []change{{"runtime/mailbox/open.go", "o.MaxRetries = -1", "o.MaxRetries = 3"}},
+		pkg:     mailbox, tests: "TestP10_TheClientRepeatsNothingByItself",
+	},
+	{
+		what: "commit in two scripts: the closing's entries are written first, by a step of their own",
+		changes: []change{{"runtime/mailbox/turn.go", "	conv := c.Conversation\n	args := []any{b.keys.of(conv)",
+			"	conv := c.Conversation\n	if _, err := b.Commit(ctx, Commit{Ref: c.Ref, Number: c.Number, Entries: c.Entries}); err != nil {\n" +
+				"		return Closing{}, err\n	}\n	c.Number, c.Entries = c.Number+1, nil\n	args := []any{b.keys.of(conv)"}},
+		pkg: mailbox, tests: "TestP5_StopAndDoneRaceInBothOrders|TestP5_RoundTripsFromMentionToReply",
+	},
+	{
+		what: "reaper without token: a turn is abandoned under any",
+		changes: []change{{"runtime/mailbox/close.lua", "if t[1] ~= 'running' or t[2] ~= token then return {} end",
+			"if t[1] ~= 'running' or t[2] ~= token and outcome ~= 'abandoned' then return {} end"}},
+		pkg: mailbox, tests: model, args: shortModel,
+	},
+	{
+		what: "reaper without token: the last lost worker keeps the turn's",
+		changes: []change{{"runtime/mailbox/claim.lua", "return answer(attempts, lease(c, run, by, now))",
+			"if attempts > tonumber(ARGV[8]) then return answer(attempts, t[2]) end\nreturn answer(attempts, lease(c, run, by, now))"}},
+		pkg: mailbox, tests: model + "|TestP8_ExhaustedTurnIsAbandonedUnderANewToken", args: shortModel,
+	},
+	{
+		what: "a claim takes waiting messages while a turn waits for a worker",
+		changes: []change{{"runtime/mailbox/prelude.lua", "  if redis.call('HEXISTS', conv_key(c), 'run') == 1 then return false end\n  local waits",
+			"  local runs = redis.call('HGET', conv_key(c), 'run')\n" +
+				"  if runs and tonumber(redis.call('HGET', turn_key(runs), 'until')) > now then return false end\n  local waits"}},
+		pkg: mailbox, tests: model, args: shortModel,
+	},
+	{
+		what:    "the look is skipped after a post of which nobody knows how it ended",
+		changes: []change{{"slackapp/sender_try.go", "		a.open = f.kind == failOpen\n", "		a.open = false\n"}},
+		pkg:     "./slackapp", tests: "TestP7_Once",
+	},
+	{
+		what:    "what an app has posted is admitted as a person's",
+		changes: []change{{"slackapp/admit_author.go", "	if ev.stamped() {", "	if ev.stamped() && !isUserID(ev.User) {"}},
+		pkg:     "./slackapp", tests: "TestAdmissionByAuthor",
+	},
+	{
+		what: "another's steer stands as an instruction",
+		changes: []change{{"runtime/transcript.go", "m.Entries(turn, chat.Context, chat.Steer)",
+			"m.Entries(turn, chat.Instruction, chat.Steer)"}},
+		pkg: "./runtime", tests: "TestAForcedSteerOfAnotherIsContext",
+	},
+	{
+		what: "any steer stands as the request in the prompt",
+		changes: []change{{"agent/prompt.go", "e.Role == chat.UserRole && e.Authority() == chat.Instruction && e.Author() == p.turn.Actor &&",
+			"e.Role == chat.UserRole &&"}},
+		pkg: "./agent", tests: "TestOnlyTheActorsWordsOfThisTurnStandAsTheRequest|TestSteeredContextIsNamed",
+	},
+}
