@@ -10,7 +10,7 @@ import (
 
 // short leases end soon enough to be waited for; a lease that nobody claims
 // goes on, so that a slow machine spoils nothing.
-var short = mailbox.Options{LeaseTTL: 40 * time.Millisecond}
+var short = mailbox.Options{LeaseTTL: 150 * time.Millisecond}
 
 func TestP5_LostWorkerIsRefusedAndWritesNothing(t *testing.T) {
 	onEveryStore(t, short, func(w *world) {
