@@ -57,7 +57,7 @@ func TestP4_Model(t *testing.T) {
 	}
 	group.Wait()
 	t.Logf("%s, seed %d", total, seed)
-	if total.states == 0 {
+	if total.states == 0 && !t.Failed() {
 		t.Error("no state was seen")
 	}
 }
@@ -77,16 +77,17 @@ type totals struct {
 	deadline time.Time
 	failed   atomic.Bool
 
-	scenes, ended, states, steps, deepest int
+	scenes, begun, ended, states, steps, deepest int
 	cut                                   []string
 }
 
 func (o *totals) next(todo *[]scene) (scene, bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if len(*todo) == 0 || o.states > 0 && o.late() {
+	if len(*todo) == 0 || o.begun > 0 && o.late() {
 		return scene{}, false
 	}
+	o.begun++
 	s := (*todo)[0]
 	*todo = (*todo)[1:]
 	return s, true
@@ -158,7 +159,7 @@ func explore(s scene, total *totals) error {
 	for len(level) > 0 && (*modelDepth == 0 || depth < *modelDepth) {
 		var next []*node
 		for i, n := range level {
-			if total.late() {
+			if depth > 2 && total.late() { // on a slow machine, too, some is seen
 				total.add(x, steps, depth, len(level)-i+len(next))
 				return nil
 			}
