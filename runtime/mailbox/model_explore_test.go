@@ -78,7 +78,7 @@ type totals struct {
 	failed   atomic.Bool
 
 	scenes, begun, ended, states, steps, deepest int
-	cut                                   []string
+	cut                                          []string
 }
 
 func (o *totals) next(todo *[]scene) (scene, bool) {
