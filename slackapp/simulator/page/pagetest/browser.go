@@ -194,7 +194,16 @@ func (p *Page) Problems() []string {
 
 func (p *Page) do(actions ...chromedp.Action[chromedp.Void]) {
 	p.t.Helper()
-	if err := chromedp.Do(p.ctx, actions...); err != nil {
+	err := chromedp.Do(p.ctx, actions...)
+	// A page that shows what happens may redraw a node between the look for it
+	// and the deed; nothing was done then.
+	for range 5 {
+		if err == nil || !strings.Contains(err.Error(), "node with given id") {
+			break
+		}
+		err = chromedp.Do(p.ctx, actions...)
+	}
+	if err != nil {
 		p.t.Fatalf("play the page: %v\n%s", err, strings.Join(p.Problems(), "\n"))
 	}
 }
