@@ -34,7 +34,7 @@ race: deps deps-race ## tests of the packages in which goroutines meet, with the
 	CGO_ENABLED=1 go test -race -shuffle=$(SHUFFLE) -timeout=10m $(RACED)
 
 chaos: deps ## kill and freeze Redis and the bot while people speak; cut the append-only file [2 min]
-	go test -count=1 -v -parallel=4 -timeout=60m $(CHAOS) $(CHAOS_FLAGS)
+	go test -count=1 -v -parallel=4 -timeout=120m $(CHAOS) $(CHAOS_FLAGS)
 
 conformance: deps-node ## clients that others wrote, Go and Node, against the Slack simulator [30 s]
 	go test -count=1 -run=Conformance -timeout=5m ./slackapp/simulator/...
