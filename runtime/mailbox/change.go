@@ -11,7 +11,7 @@ import (
 )
 
 // Letters of the rows that go with changes of messages: one for each place in
-// which the message may stand (see standing in prelude.lua), and of an edit's
+// which the message may stand (see standing in prelude_messages.lua), and of an edit's
 // two, since an edit may have joined already.
 const (
 	ChangeNothing  = 'n'

@@ -49,7 +49,7 @@
 //
 // # Keys
 //
-// keys.go names them; prelude.lua has the same names. In a conversation's
+// keys.go names them; prelude_keys.lua has the same names. In a conversation's
 // shard: conv (its running turn, parked turns by actor, closing number, fence,
 // sender's lease), wait (waiting messages, "TS AUTHOR", which sort by time),
 // ready (turns whose wait has ended), thread (what was said without addressing

@@ -34,7 +34,7 @@ type Due struct {
 // conversations on offer.
 const duePerShard = 64
 
-// offered is added to the score of a conversation on offer; see prelude.lua.
+// offered is added to the score of a conversation on offer; see prelude_keys.lua.
 const offered = 10_000_000_000_000
 
 // Due reads the earliest items of the index of every shard, in one round trip,

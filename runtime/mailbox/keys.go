@@ -12,7 +12,7 @@ import (
 // step is atomic on Redis Cluster too.
 const shards = 64
 
-// keys names every key of the store; prelude.lua has the same names for keys
+// keys names every key of the store; prelude_keys.lua has the same names for keys
 // that a script finds only as it runs.
 type keys struct{ prefix string }
 

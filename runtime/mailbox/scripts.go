@@ -11,8 +11,17 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-//go:embed prelude.lua
-var prelude string
+//go:embed prelude_keys.lua
+var preludeKeys string
+
+//go:embed prelude_messages.lua
+var preludeMessages string
+
+//go:embed prelude_turns.lua
+var preludeTurns string
+
+//go:embed prelude_ends.lua
+var preludeEnds string
 
 //go:embed put.lua
 var putSource string
@@ -99,7 +108,7 @@ func newScripts(header bool, opts Options) *scripts {
 	times := fmt.Sprintf("local RETENTION, UNTOUCHED, MESSAGE_LIFE = %d, %d, %d\n",
 		opts.Retention.Milliseconds(), opts.Untouched.Milliseconds(), messageKeyLife.Milliseconds())
 	make := func(name, source string) script {
-		full := "-- " + name + "\n" + times + stoppedLines + prelude + source
+		full := "-- " + name + "\n" + times + stoppedLines + preludeKeys + preludeMessages + preludeTurns + preludeEnds + source
 		if header {
 			full = "#!lua\n" + full
 		}

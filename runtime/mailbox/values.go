@@ -35,7 +35,7 @@ func isNil(err error) bool { return errors.Is(err, redis.Nil) }
 // errUnread says that a step has claimed a turn whose record cannot be read.
 var errUnread = errors.New("read a claim")
 
-// readClaimed reads what claimed() in prelude.lua answers; nil when nothing was
+// readClaimed reads what claimed() in prelude_turns.lua answers; nil when nothing was
 // claimed.
 func readClaimed(v any, start time.Time) (*Claimed, error) {
 	f, ok := v.([]any)

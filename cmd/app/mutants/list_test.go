@@ -12,9 +12,8 @@ var shortModel = []string{"-model.for=20s", "-model.seed=1"}
 var mutants = []mutant{
 	{
 		what: "fence dropped",
-		changes: []change{{"runtime/mailbox/prelude.lua",
-			"return t[1] == 'running' and t[2] == token\nend\n\n-- Queues",
-			"return t[1] == 'running'\nend\n\n-- Queues"}},
+		changes: []change{{"runtime/mailbox/prelude_turns.lua",
+			"  return t[1] == 'running' and t[2] == token\n", "  return t[1] == 'running'\n"}},
 		pkg: mailbox, tests: model + "|TestP5_LostWorkerIsRefusedAndWritesNothing", args: shortModel,
 	},
 	{
@@ -67,7 +66,7 @@ var mutants = []mutant{
 	},
 	{
 		what: "a claim takes waiting messages while a turn waits for a worker",
-		changes: []change{{"runtime/mailbox/prelude.lua", "  if redis.call('HEXISTS', conv_key(c), 'run') == 1 then return false end\n  local waits",
+		changes: []change{{"runtime/mailbox/prelude_turns.lua", "  if redis.call('HEXISTS', conv_key(c), 'run') == 1 then return false end\n  local waits",
 			"  local runs = redis.call('HGET', conv_key(c), 'run')\n" +
 				"  if runs and tonumber(redis.call('HGET', turn_key(runs), 'until')) > now then return false end\n  local waits"}},
 		pkg: mailbox, tests: model, args: shortModel,
