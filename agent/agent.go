@@ -136,10 +136,10 @@ func (f *Failure) Unwrap() error { return f.Cause }
 
 // Tools is the gate in front of every tool.
 type Tools interface {
-	// Offered are the tools of this run's turn, in a fixed order: those of
-	// run.Offered, or all when it is nil.
-	Offered(run plugins.Run) []ToolSpec
+	// Offered are tools, in a fixed order: those of the names given, or all
+	// when it is nil.
+	Offered(names []string) []ToolSpec
 	// Call answers one call. It never fails: whatever goes wrong is a result
 	// that the model can read.
-	Call(ctx context.Context, run plugins.Run, call chat.ToolCall) plugins.Result
+	Call(ctx context.Context, asked plugins.Asked) plugins.Result
 }

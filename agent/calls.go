@@ -23,6 +23,8 @@ const (
 func (r *run) call(ctx context.Context, calls []chat.ToolCall, before int) []chat.Entry {
 	calling, done := r.outlive(ctx)
 	defer done()
+	// All calls of one answer are judged on the state before any of them ran.
+	asking := r.turn.Run()
 	entries := make([]chat.Entry, len(calls))
 	var group errgroup.Group
 	group.SetLimit(parallel)
@@ -32,7 +34,7 @@ func (r *run) call(ctx context.Context, calls []chat.ToolCall, before int) []cha
 				entries[i] = r.result(c, plugins.Result{Error: true, Text: notBegun})
 				return nil
 			}
-			entries[i] = r.result(c, r.one(calling, c, before+i, i))
+			entries[i] = r.result(c, r.one(calling, asking, c, before+i, i))
 			return nil
 		})
 	}
@@ -40,7 +42,7 @@ func (r *run) call(ctx context.Context, calls []chat.ToolCall, before int) []cha
 	return entries
 }
 
-func (r *run) one(ctx context.Context, c chat.ToolCall, before, place int) (result plugins.Result) {
+func (r *run) one(ctx context.Context, asking plugins.Run, c chat.ToolCall, before, place int) (result plugins.Result) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			result = plugins.Result{Error: true, Text: "This call failed: a fault in Reeve."}
@@ -49,7 +51,7 @@ func (r *run) one(ctx context.Context, c chat.ToolCall, before, place int) (resu
 	if place >= maxCalls {
 		return plugins.Result{Error: true, Text: fmt.Sprintf("This call was not made: an answer may ask for %d calls at most. Ask for less at a time.", maxCalls)}
 	}
-	return r.options.Tools.Call(ctx, r.plugin(before, c.ID), c)
+	return r.options.Tools.Call(ctx, plugins.Asked{Run: asking, Call: c, Before: before, Offered: r.turn.Offered})
 }
 
 // unanswered are the calls of the last answer that have no result: a run that

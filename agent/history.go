@@ -90,15 +90,10 @@ func (p prompt) take(units []*unit, kind unitKind, share int, given map[chat.Mes
 	return left
 }
 
-// units groups what stands before the turn. In a conflict the private entries
-// of earlier turns are not among it.
+// units groups what stands before the turn and its actor may see.
 func (p prompt) units() []*unit {
 	var units []*unit
-	conflict := p.conflict()
-	for _, e := range p.turn.Before {
-		if conflict && e.Private {
-			continue
-		}
+	for _, e := range p.turn.Visible() {
 		kind := otherUnit
 		switch {
 		case e.Origin == chat.History:
@@ -123,13 +118,6 @@ func together(kind unitKind, a, b chat.Entry) bool {
 		return *a.Message == *b.Message
 	}
 	return false
-}
-
-// conflict: another author's text was steered into the turn.
-func (p prompt) conflict() bool {
-	return slices.ContainsFunc(p.turn.Own, func(e chat.Entry) bool {
-		return e.Origin == chat.Steer && e.Author() != p.turn.Actor
-	})
 }
 
 func leftOut(note string, turns, messages int) string {

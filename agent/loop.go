@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"reeve/plugins"
 	"reeve/runtime/chat"
 )
 
@@ -87,7 +86,7 @@ func (l *Loop) Run(ctx context.Context, turn Turn, log Log) (err error) {
 	}()
 	turn.Own = slices.Clone(turn.Own)
 	r := &run{Loop: l, turn: turn, log: log}
-	r.tools = l.options.Tools.Offered(r.plugin(0, ""))
+	r.tools = l.options.Tools.Offered(turn.Offered)
 	return r.advance(ctx)
 }
 
@@ -253,13 +252,5 @@ func (r *run) entry(role chat.Role, origin chat.Origin) chat.Entry {
 	return chat.Entry{
 		Turn: r.turn.ID, Role: role, Origin: origin, Time: r.options.Now().UTC(),
 		Provenance: &chat.Provenance{Authority: chat.Context},
-	}
-}
-
-func (r *run) plugin(calls int, call string) plugins.Run {
-	return plugins.Run{
-		Turn: r.turn.ID, Conversation: r.turn.Conversation, Visibility: r.turn.Visibility,
-		Actor: r.turn.Actor, Zone: r.turn.Zone, Offered: r.turn.Offered,
-		Calls: calls, Key: plugins.CallKey(r.turn.ID, call),
 	}
 }

@@ -21,18 +21,18 @@ import (
 // desk is a set of tools without a gate.
 type desk struct {
 	specs []plugins.Spec
-	call  func(ctx context.Context, run plugins.Run, call chat.ToolCall) plugins.Result
+	call  func(ctx context.Context, asked plugins.Asked) plugins.Result
 }
 
-func (d desk) Offered(plugins.Run) []plugins.Spec { return d.specs }
-func (d desk) Call(ctx context.Context, run plugins.Run, c chat.ToolCall) plugins.Result {
-	return d.call(ctx, run, c)
+func (d desk) Offered([]string) []plugins.Spec { return d.specs }
+func (d desk) Call(ctx context.Context, asked plugins.Asked) plugins.Result {
+	return d.call(ctx, asked)
 }
 
 var tools = desk{
 	specs: []plugins.Spec{{Name: "look", Effect: plugins.Pure}, {Name: "put", Effect: plugins.Idempotent}, {Name: "send", Effect: plugins.Once}},
-	call: func(_ context.Context, run plugins.Run, c chat.ToolCall) plugins.Result {
-		return plugins.Result{Text: fmt.Sprintf("%s#%d %s", c.Tool, run.Calls, run.Key)}
+	call: func(_ context.Context, a plugins.Asked) plugins.Result {
+		return plugins.Result{Text: fmt.Sprintf("%s#%d %s", a.Call.Tool, a.Before, plugins.CallKey(a.Run.Turn, a.Call.ID))}
 	},
 }
 
@@ -70,9 +70,9 @@ func TestCallsAreCommittedBeforeTheyRunAndAnsweredInOrder(t *testing.T) {
 	log := &scripted.Log{}
 	var committed atomic.Int64
 	tools := tools
-	tools.call = func(_ context.Context, run plugins.Run, c chat.ToolCall) plugins.Result {
+	tools.call = func(_ context.Context, a plugins.Asked) plugins.Result {
 		committed.Store(int64(len(log.Entries())))
-		return plugins.Result{Text: c.Tool + " " + run.Zone, Private: c.Tool == "put"}
+		return plugins.Result{Text: a.Call.Tool + " " + a.Run.Zone, Private: a.Call.Tool == "put"}
 	}
 	turn := turn(request("110.0", "go"))
 	turn.Zone = "Europe/Berlin"
@@ -250,7 +250,7 @@ func TestRunEndsWithItsCause(t *testing.T) {
 	t.Run("cancelled in a tool call", func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		tools := tools
-		tools.call = func(context.Context, plugins.Run, chat.ToolCall) plugins.Result {
+		tools.call = func(context.Context, plugins.Asked) plugins.Result {
 			cancel(handOver)
 			return plugins.Result{Error: true, Text: "cut"}
 		}
@@ -308,7 +308,7 @@ func TestFaultsFailTheTurnAlone(t *testing.T) {
 	failed(t, loop(scripted.Does(strange)).Run(t.Context(), turn(request("110.0", "go")), &scripted.Log{}), agent.Internal)
 
 	tools := tools
-	tools.call = func(context.Context, plugins.Run, chat.ToolCall) plugins.Result { panic("x") }
+	tools.call = func(context.Context, plugins.Asked) plugins.Result { panic("x") }
 	log := &scripted.Log{}
 	if err := loop(scripted.Says(wants(ask("a", "look")), says("done")), func(o *agent.Options) { o.Tools = tools }).Run(t.Context(), turn(request("110.0", "go")), log); err != nil {
 		t.Fatal(err)
@@ -321,9 +321,9 @@ func TestFaultsFailTheTurnAlone(t *testing.T) {
 func TestEightCallsRunAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tools := tools
-		tools.call = func(_ context.Context, _ plugins.Run, c chat.ToolCall) plugins.Result {
+		tools.call = func(_ context.Context, a plugins.Asked) plugins.Result {
 			<-time.After(time.Second)
-			return plugins.Result{Text: c.ID}
+			return plugins.Result{Text: a.Call.ID}
 		}
 		var list []chat.ToolCall
 		for i := range 70 {
@@ -372,7 +372,7 @@ func TestCallIDsAreOfTheirOwn(t *testing.T) {
 
 func TestWhatIsWrittenAfterAPrivateResultIsPrivate(t *testing.T) {
 	tools := tools
-	tools.call = func(context.Context, plugins.Run, chat.ToolCall) plugins.Result {
+	tools.call = func(context.Context, plugins.Asked) plugins.Result {
 		return plugins.Result{Text: "mine", Private: true}
 	}
 	log := &scripted.Log{}

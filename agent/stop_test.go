@@ -12,7 +12,6 @@ import (
 	"reeve/agent"
 	"reeve/agent/scripted"
 	"reeve/plugins"
-	"reeve/runtime/chat"
 )
 
 // heldLog is a log whose right to write the test can end.
@@ -42,7 +41,7 @@ func TestAStopGivesCallsThatHaveStartedAWhile(t *testing.T) {
 				ctx, stop := context.WithCancelCause(held)
 				tools := tools
 				var stopped time.Time
-				tools.call = func(ctx context.Context, _ plugins.Run, _ chat.ToolCall) plugins.Result {
+				tools.call = func(ctx context.Context, _ plugins.Asked) plugins.Result {
 					stop(agent.ErrStopped)
 					stopped = time.Now()
 					lost := time.AfterFunc(c.loses, func() { lose(errors.New("lease lost")) })

@@ -6,45 +6,92 @@ import (
 	"fmt"
 	"reflect"
 	"regexp"
+	"slices"
 	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// MaxTimeout is the longest that a tool may ask for one call.
-const MaxTimeout = 5 * time.Minute
+const (
+	// MaxTimeout is the longest that a tool or a task may ask for.
+	MaxTimeout = 5 * time.Minute
+	// MaxSectionTokens is the largest budget of a section.
+	MaxSectionTokens = 4000
+)
 
 // names are what every provider accepts as the name of a function, and what
 // cannot be mistaken for anything else in a log line.
-var names = regexp.MustCompile(`^[a-z][a-z0-9_]{0,47}$`)
+var names = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
 
-// Check refuses a list of plugins that could not be served as it stands. It
-// reports everything that is wrong, a sentence each.
-func Check(list []Plugin) error {
+const nameRule = `a name is lower-case letters, digits and "_", begins with a letter and has at most 64 characters`
+
+// reserved are names that are Reeve's own.
+var reserved = []string{"reeve", "system", HandBackTool}
+
+// HandBackTool is the name of the tool that every turn has.
+const HandBackTool = "hand_back"
+
+// CheckNames refuses a list of plugins that cannot be told apart. It reports
+// everything that is wrong, a sentence each.
+func CheckNames(list []Plugin) error {
 	var wrong []error
-	plugins, tools := map[string]bool{}, map[string]string{}
+	taken := map[string]bool{}
 	for i, plugin := range list {
 		if isNil(plugin) {
 			wrong = append(wrong, fmt.Errorf("plugin %d is nil", i+1))
 			continue
 		}
-		name := plugin.Name()
-		if !names.MatchString(name) {
-			wrong = append(wrong, fmt.Errorf("plugin %d is named %q: a name is lower-case letters, digits and \"_\", begins with a letter and has at most 48 characters", i+1, name))
-		}
-		if plugins[name] {
+		switch name := plugin.Name(); {
+		case !names.MatchString(name):
+			wrong = append(wrong, fmt.Errorf("plugin %d is named %q: %s", i+1, name, nameRule))
+		case slices.Contains(reserved, name):
+			wrong = append(wrong, fmt.Errorf("plugin %d is named %q, which is reserved", i+1, name))
+		case taken[name]:
 			wrong = append(wrong, fmt.Errorf("two plugins are named %q", name))
+		default:
+			taken[name] = true
 		}
-		plugins[name] = true
-		for _, tool := range plugin.Tools() {
-			if err := checkTool(tool); err != nil {
-				wrong = append(wrong, fmt.Errorf("plugin %s: tool %w", name, err))
-			}
-			if other, taken := tools[tool.Name]; taken {
-				wrong = append(wrong, fmt.Errorf("plugin %s: tool %q is a tool of plugin %s already", name, tool.Name, other))
-			}
-			tools[tool.Name] = name
+	}
+	return errors.Join(wrong...)
+}
+
+// Check refuses what a plugin cannot add. It reports everything that is wrong,
+// a sentence each. That no other plugin has a tool of the same name is the
+// gate's to see.
+func (x Extension) Check(plugin string) error {
+	var wrong []error
+	bad := func(err error) {
+		if err != nil {
+			wrong = append(wrong, fmt.Errorf("plugin %s: %w", plugin, err))
 		}
+	}
+	bad(CheckTools(x.Tools))
+	sections, tasks := map[string]bool{}, map[string]bool{}
+	for _, s := range x.Sections {
+		bad(checkSection(s, sections[s.Name]))
+		sections[s.Name] = true
+	}
+	for _, t := range x.Tasks {
+		bad(checkTask(t, tasks[t.Name]))
+		tasks[t.Name] = true
+	}
+	return errors.Join(wrong...)
+}
+
+// CheckTools refuses tools that could not be offered as they stand.
+func CheckTools(tools []Tool) error {
+	var wrong []error
+	taken := map[string]bool{}
+	for _, t := range tools {
+		switch err := checkTool(t); {
+		case err != nil:
+			wrong = append(wrong, fmt.Errorf("tool %w", err))
+		case slices.Contains(reserved, t.Name):
+			wrong = append(wrong, fmt.Errorf("tool %q: that name is reserved", t.Name))
+		case taken[t.Name]:
+			wrong = append(wrong, fmt.Errorf("two tools are named %q", t.Name))
+		}
+		taken[t.Name] = true
 	}
 	return errors.Join(wrong...)
 }
@@ -60,7 +107,7 @@ func isNil(plugin Plugin) bool {
 func checkTool(t Tool) error {
 	switch {
 	case !names.MatchString(t.Name):
-		return fmt.Errorf("%q: a name is lower-case letters, digits and \"_\", begins with a letter and has at most 48 characters", t.Name)
+		return fmt.Errorf("%q: %s", t.Name, nameRule)
 	case t.Description == "":
 		return fmt.Errorf("%q has no description, so that the model cannot know its use", t.Name)
 	case t.Call == nil:
@@ -71,11 +118,52 @@ func checkTool(t Tool) error {
 		return fmt.Errorf("%q has the access %q: it must say read or write", t.Name, t.Access)
 	case t.Access == Write && t.Effect == Pure:
 		return fmt.Errorf("%q writes, and so cannot be pure", t.Name)
-	case t.Timeout < 0 || t.Timeout > MaxTimeout:
-		return fmt.Errorf("%q has the timeout %v: it may be %v at most", t.Name, t.Timeout, MaxTimeout)
+	case t.Host != nil && !t.Sends:
+		return fmt.Errorf("%q names a host, and does not say that it sends", t.Name)
+	case t.Provider != "" && !names.MatchString(t.Provider):
+		return fmt.Errorf("%q has the provider %q: %s", t.Name, t.Provider, nameRule)
+	}
+	if err := checkTimeout(t.Name, t.Timeout); err != nil {
+		return err
 	}
 	if _, err := ResolveSchema(t.Parameters); err != nil {
 		return fmt.Errorf("%q has a bad schema: %w", t.Name, err)
+	}
+	return nil
+}
+
+func checkTimeout(name string, timeout time.Duration) error {
+	if timeout < 0 || timeout > MaxTimeout {
+		return fmt.Errorf("%q has the timeout %v: it may be %v at most", name, timeout, MaxTimeout)
+	}
+	return nil
+}
+
+func checkSection(s Section, twice bool) error {
+	switch {
+	case !names.MatchString(s.Name):
+		return fmt.Errorf("section %q: %s", s.Name, nameRule)
+	case twice:
+		return fmt.Errorf("two sections are named %q", s.Name)
+	case s.Render == nil:
+		return fmt.Errorf("section %q has no function", s.Name)
+	case s.Tokens < 0 || s.Tokens > MaxSectionTokens:
+		return fmt.Errorf("section %q has a budget of %d tokens: it may be %d at most", s.Name, s.Tokens, MaxSectionTokens)
+	}
+	return nil
+}
+
+func checkTask(t Task, twice bool) error {
+	switch {
+	case !names.MatchString(t.Name):
+		return fmt.Errorf("task %q: %s", t.Name, nameRule)
+	case twice:
+		return fmt.Errorf("two tasks are named %q", t.Name)
+	case t.Run == nil:
+		return fmt.Errorf("task %q has no function", t.Name)
+	}
+	if err := checkTimeout(t.Name, t.Timeout); err != nil {
+		return fmt.Errorf("task %w", err)
 	}
 	return nil
 }

@@ -11,24 +11,23 @@ import (
 	"reeve/plugins"
 )
 
-type plain struct {
-	name  string
-	tools []plugins.Tool
-}
+type plain string
 
-func (p plain) Name() string          { return p.name }
-func (p plain) Tools() []plugins.Tool { return p.tools }
+func (p plain) Name() string { return string(p) }
+func (p plain) Open(context.Context, plugins.Services) (plugins.Extension, error) {
+	return plugins.Extension{}, nil
+}
 
 type onPointer struct{ plain }
 
-func (p *onPointer) Name() string { return p.plain.name }
+func (p *onPointer) Name() string { return string(p.plain) }
 
 type arguments struct {
 	City string `json:"city" jsonschema:"where"`
 	Days int    `json:"days,omitempty"`
 }
 
-func forecast(_ context.Context, _ plugins.Run, in arguments) (plugins.Result, error) {
+func forecast(_ context.Context, _ plugins.Call, in arguments) (plugins.Result, error) {
 	return plugins.Result{Text: in.City}, nil
 }
 
@@ -54,14 +53,14 @@ func TestNewToolInfersTheSchema(t *testing.T) {
 		len(schema.Required) != 1 || schema.Required[0] != "city" || schema.Additional != false {
 		t.Errorf("schema is %s", tool.Parameters)
 	}
-	got, err := tool.Call(t.Context(), plugins.Run{}, json.RawMessage(`{"city":"Bern"}`))
+	got, err := tool.Call(t.Context(), plugins.Call{}, json.RawMessage(`{"city":"Bern"}`))
 	if err != nil || got.Text != "Bern" {
 		t.Errorf("the call gave %q, %v", got.Text, err)
 	}
 }
 
 func TestNewToolWithoutArgumentsNamesItsProperties(t *testing.T) {
-	tool, err := plugins.NewTool(whole(), func(context.Context, plugins.Run, struct{}) (plugins.Result, error) {
+	tool, err := plugins.NewTool(whole(), func(context.Context, plugins.Call, struct{}) (plugins.Result, error) {
 		return plugins.Result{}, nil
 	})
 	if err != nil {
@@ -77,7 +76,7 @@ func TestNewToolWithoutArgumentsNamesItsProperties(t *testing.T) {
 }
 
 func TestNewToolRefusesWhatIsNoObject(t *testing.T) {
-	_, err := plugins.NewTool(whole(), func(context.Context, plugins.Run, string) (plugins.Result, error) {
+	_, err := plugins.NewTool(whole(), func(context.Context, plugins.Call, string) (plugins.Result, error) {
 		return plugins.Result{}, nil
 	})
 	if err == nil || !strings.Contains(err.Error(), "must be a struct") {
@@ -85,16 +84,7 @@ func TestNewToolRefusesWhatIsNoObject(t *testing.T) {
 	}
 }
 
-func TestCheck(t *testing.T) {
-	good, err := plugins.NewTool(whole(), forecast)
-	if err != nil {
-		t.Fatal(err)
-	}
-	with := func(change func(*plugins.Tool)) []plugins.Plugin {
-		tool := good
-		change(&tool)
-		return []plugins.Plugin{plain{"weather", []plugins.Tool{tool}}}
-	}
+func TestCheckNames(t *testing.T) {
 	tests := []struct {
 		name string
 		list []plugins.Plugin
@@ -102,32 +92,77 @@ func TestCheck(t *testing.T) {
 	}{
 		{"nil", []plugins.Plugin{nil}, "plugin 1 is nil"},
 		{"nil pointer", []plugins.Plugin{(*onPointer)(nil)}, "plugin 1 is nil"},
-		{"name", []plugins.Plugin{plain{"Weather!", nil}}, `"Weather!"`},
-		{"twice the plugin", []plugins.Plugin{plain{"weather", nil}, plain{"weather", nil}}, `two plugins are named "weather"`},
-		{"twice the tool", []plugins.Plugin{plain{"weather", []plugins.Tool{good}}, plain{"sky", []plugins.Tool{good}}}, "a tool of plugin weather already"},
+		{"name", []plugins.Plugin{plain("Weather!")}, `"Weather!"`},
+		{"reserved", []plugins.Plugin{plain("reeve")}, "reserved"},
+		{"twice", []plugins.Plugin{plain("weather"), plain("weather")}, `two plugins are named "weather"`},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			err := plugins.CheckNames(test.list)
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %v, want something with %q", err, test.want)
+			}
+		})
+	}
+	if err := plugins.CheckNames([]plugins.Plugin{plain("weather"), plain("sky")}); err != nil {
+		t.Errorf("a good list: %v", err)
+	}
+}
+
+func TestCheckExtension(t *testing.T) {
+	good, err := plugins.NewTool(whole(), forecast)
+	if err != nil {
+		t.Fatal(err)
+	}
+	with := func(change func(*plugins.Tool)) plugins.Extension {
+		tool := good
+		change(&tool)
+		return plugins.Extension{Tools: []plugins.Tool{tool}}
+	}
+	render := func(context.Context, plugins.Call) ([]plugins.Note, error) { return nil, nil }
+	work := func(context.Context, plugins.Ended) error { return nil }
+	tests := []struct {
+		name string
+		x    plugins.Extension
+		want string
+	}{
+		{"twice the tool", plugins.Extension{Tools: []plugins.Tool{good, good}}, `two tools are named "forecast"`},
 		{"tool name", with(func(t *plugins.Tool) { t.Name = "fore cast" }), `"fore cast"`},
+		{"reserved tool", with(func(t *plugins.Tool) { t.Name = plugins.HandBackTool }), "reserved"},
 		{"no description", with(func(t *plugins.Tool) { t.Description = "" }), "no description"},
 		{"no function", with(func(t *plugins.Tool) { t.Call = nil }), "no function"},
 		{"no effect", with(func(t *plugins.Tool) { t.Effect = "" }), "pure, idempotent or once"},
 		{"no access", with(func(t *plugins.Tool) { t.Access = "" }), "read or write"},
 		{"pure write", with(func(t *plugins.Tool) { t.Access = plugins.Write }), "cannot be pure"},
+		{"host of what sends nothing", with(func(t *plugins.Tool) {
+			t.Host = func(json.RawMessage) (string, error) { return "example.com", nil }
+		}), "does not say that it sends"},
+		{"provider's name", with(func(t *plugins.Tool) { t.Provider = "Git Hub" }), `"Git Hub"`},
 		{"too long a timeout", with(func(t *plugins.Tool) { t.Timeout = time.Hour }), "5m0s at most"},
 		{"no schema", with(func(t *plugins.Tool) { t.Parameters = nil }), "bad schema"},
 		{"schema of a string", with(func(t *plugins.Tool) { t.Parameters = json.RawMessage(`{"type":"string"}`) }), "of type object"},
 		{"schema that cannot be", with(func(t *plugins.Tool) {
 			t.Parameters = json.RawMessage(`{"type":"object","properties":{"a":{"pattern":"("}}}`)
 		}), "bad schema"},
+		{"section's name", plugins.Extension{Sections: []plugins.Section{{Name: "A", Render: render}}}, `section "A"`},
+		{"section without a function", plugins.Extension{Sections: []plugins.Section{{Name: "a"}}}, "no function"},
+		{"section too large", plugins.Extension{Sections: []plugins.Section{{Name: "a", Tokens: 4001, Render: render}}}, "4000 at most"},
+		{"twice the section", plugins.Extension{Sections: []plugins.Section{{Name: "a", Render: render}, {Name: "a", Render: render}}}, "two sections"},
+		{"task's name", plugins.Extension{Tasks: []plugins.Task{{Name: "", Run: work}}}, `task ""`},
+		{"task without a function", plugins.Extension{Tasks: []plugins.Task{{Name: "a"}}}, "no function"},
+		{"task too long", plugins.Extension{Tasks: []plugins.Task{{Name: "a", Run: work, Timeout: time.Hour}}}, "5m0s at most"},
+		{"twice the task", plugins.Extension{Tasks: []plugins.Task{{Name: "a", Run: work}, {Name: "a", Run: work}}}, "two tasks"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			err := plugins.Check(test.list)
-			if err == nil || !strings.Contains(err.Error(), test.want) {
+			err := test.x.Check("weather")
+			if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), "plugin weather") {
 				t.Errorf("got %v, want something with %q", err, test.want)
 			}
 		})
 	}
-	if err := plugins.Check([]plugins.Plugin{plain{"weather", []plugins.Tool{good}}}); err != nil {
-		t.Errorf("a good list: %v", err)
+	if err := with(func(*plugins.Tool) {}).Check("weather"); err != nil {
+		t.Errorf("a good one: %v", err)
 	}
 }
 

@@ -1,29 +1,76 @@
-// Package plugins is the contract between Reeve and what extends it. A plugin
-// is a value with a name and some tools; clock is the example to copy.
+// Package plugins is the contract between Reeve and what extends it. This file
+// is all of it that a plugin's author needs; plugins/echo is the example to
+// copy, and docs/plugins.md takes one from nothing to a tested plugin.
+//
+// A plugin's life: a main lists it; at start it is opened once, with the
+// services that it may use, and answers what it adds: tools, prompt sections,
+// completed-turn tasks, background work. From then on its functions are called
+// from many goroutines at once. A panic, a hang or an oversized result costs
+// that call alone.
+//
+// Who is who: every run acts for one person, Run.Actor, and for nobody else,
+// whatever is written in the thread, in arguments or in results. What a Run
+// says of itself (turn, conversation, actor, contributors) is authority. Its
+// transcript is evidence: Run.Instruction is the one test for what its actor
+// asked for, and everything else is context.
 package plugins
 
 import (
 	"context"
 	"encoding/json"
+	"log/slog"
+	"net/http"
 	"time"
 
 	"reeve/runtime/chat"
 )
 
-// Plugin adds tools to the bot.
+// Plugin is a named extension of the bot.
 type Plugin interface {
-	// Name is unique among the plugins, lower case, letters, digits and "_".
+	// Name is unique among the plugins: lower-case letters, digits and "_".
 	Name() string
-	Tools() []Tool
+	// Open is called once, at start. It does not wait for the network: what
+	// takes time belongs into Extension.Run. An error stops the start and is
+	// shown to the operator.
+	Open(ctx context.Context, services Services) (Extension, error)
+}
+
+// Extension is what a plugin adds. Every field may be left out.
+type Extension struct {
+	Tools    []Tool
+	Sections []Section
+	Tasks    []Task
+	// Run works in the background until ctx ends, such as a connection that is
+	// kept open. An error is logged, and Run is called again after a pause.
+	Run func(ctx context.Context) error
+	// SharedStore makes Call.Store and Ended.Store one store for all people.
+	// Otherwise each person has one of his own.
+	SharedStore bool
+}
+
+// Services are what a plugin may use of its host.
+type Services struct {
+	Log *slog.Logger
+	Now func() time.Time
+	// Settings fills a struct from the environment variables that begin with
+	// the plugin's name in capitals and "_", by its `env` and `envDefault` tags
+	// (github.com/caarlos0/env). The error names the variable.
+	Settings func(into any) error
+	// HTTP makes a client that reaches only these hosts, on public addresses.
+	// A host is a name without a port; "*.example.com" is any name below it.
+	HTTP func(hosts ...string) *http.Client
+	// Offer replaces the plugin's tools, from the next turn on. An error leaves
+	// those that it had.
+	Offer func(tools []Tool) error
 }
 
 // Effect says what happens when a call is made twice.
 type Effect string
 
 const (
-	Pure       Effect = "pure"       // changes nothing outside
-	Idempotent Effect = "idempotent" // the same key changes things once
-	Once       Effect = "once"       // must not be repeated
+	Pure       Effect = "pure"       // changes nothing outside; made again after a crash
+	Idempotent Effect = "idempotent" // the same Call.Key changes things once; made again after a crash
+	Once       Effect = "once"       // never made again; its outcome may remain unknown
 )
 
 // Access says whether a call reads or changes something.
@@ -35,50 +82,41 @@ const (
 )
 
 // Tool is one function that the model may ask for. Build it with NewTool.
+//
+// Effect, Access, Sends and Provider decide when a call is made at all: the
+// gate compares them with who has written into the turn. What a tool declares
+// must hold for every call of it; when in doubt, declare more.
 type Tool struct {
+	// Name is unique among all tools: lower-case letters, digits and "_".
 	Name        string
 	Description string
 	Effect      Effect
 	Access      Access
-	// Sends: the call can carry data out.
+	// Sends: the call can carry data out, to where strangers may read it. A
+	// request for a URL that the model writes does.
 	Sends bool
-	// Provider names whose credentials the call spends; empty: none.
+	// Host is where a call that sends would send to, so that a person can be
+	// asked about it; nil: the plugin is one host. An error refuses the call.
+	Host func(arguments json.RawMessage) (string, error)
+	// Provider names whose rights the call spends, where only somebody may do
+	// what it does: an account, a token of the bot's, a secret. Empty: nobody's.
 	Provider string
-	// Timeout bounds one call; zero means 30 s, and 5 min is the most.
+	// Timeout bounds one call; zero means 30 s, and MaxTimeout is the most.
 	Timeout time.Duration
 	// Parameters is the JSON schema of the arguments.
 	Parameters json.RawMessage
-	// Call runs the tool. Arguments have passed the schema.
-	Call func(ctx context.Context, run Run, arguments json.RawMessage) (Result, error)
+	// Call runs the tool. Arguments have passed the schema. An error is shown
+	// to the model.
+	Call func(ctx context.Context, call Call, arguments json.RawMessage) (Result, error)
 }
 
-// Run is what a plugin may know of the run that calls it.
-type Run struct {
-	Turn         chat.TurnID
-	Conversation chat.Conversation
-	Visibility   chat.Visibility
-	// Actor is whom the run acts for; it is the principal of every call.
-	Actor chat.Actor
-	// Zone is the actor's IANA time zone; empty when unknown.
-	Zone string
-	// Key names this call for good: the same call, run again after a crash,
+// Call is one call of a tool, or one rendering of a section.
+type Call struct {
+	Run
+	// Key names this call for good: the same call, made again after a crash,
 	// has the same key.
-	Key string
-	// Calls is how many calls the turn had asked for before this one.
-	Calls int
-	// Offered are the names of the tools that are offered to the turn; nil
-	// means all.
-	Offered []string
-}
-
-// Spec is a tool as it is offered to the model.
-type Spec struct {
-	Name        string
-	Description string
-	Parameters  json.RawMessage // JSON schema
-	// Effect is for the loop, which must not repeat every call after a crash;
-	// the model does not see it.
-	Effect Effect
+	Key   string
+	Store Store
 }
 
 // Result is what a tool gives back to the model.
@@ -86,7 +124,133 @@ type Result struct {
 	Text string
 	// Error: the call did not do what was asked; Text says why, to the model.
 	Error bool
-	// Private: the result was had with somebody's rights and is for the
-	// turn's actor alone.
+	// Private: the result is for the turn's actor alone. That of a call with a
+	// provider always is.
 	Private bool
+}
+
+// Section adds information to the prompt, once a turn, before its first model
+// call. It is shown as context, whatever it says, and cut to its budget.
+type Section struct {
+	// Name is unique in its plugin.
+	Name string
+	// Tokens is the budget: at most 4,000, and 500 when zero.
+	Tokens int
+	// Render has 5 s. An error leaves the section out.
+	Render func(ctx context.Context, call Call) ([]Note, error)
+}
+
+// Note is one piece of a section.
+type Note struct {
+	Text string
+	// Author is who wrote it, if a person did.
+	Author chat.Actor
+	Time   time.Time
+	// Private: for the turn's actor alone. In a conflict it leaves the prompt.
+	Private bool
+}
+
+// Task is work after a turn: it is scheduled in the step that ends the turn,
+// and runs after the answer was delivered, at least once. It spends nobody's
+// rights and calls no tools.
+type Task struct {
+	// Name is unique in its plugin and never changes: tasks outlive the process.
+	Name string
+	// Wants says, without waiting for anything, whether a turn needs the task.
+	// Nil: every turn that is done.
+	Wants func(Ended) bool
+	// Timeout bounds one try; zero means 1 min, and MaxTimeout is the most.
+	Timeout time.Duration
+	// Run does it. After an error it is tried again, with growing pauses, 8
+	// times in all; then it is set aside for the operator.
+	Run func(ctx context.Context, ended Ended) error
+}
+
+// Ended is a turn that has ended.
+type Ended struct {
+	Run
+	Outcome Outcome
+	// Key names this task of this turn for good, over all its tries.
+	Key   string
+	Try   int // from 1
+	Store Store
+}
+
+// Outcome is how a turn ended.
+type Outcome string
+
+const (
+	Done      Outcome = "done"
+	Failed    Outcome = "failed"
+	Stopped   Outcome = "stopped"
+	Abandoned Outcome = "abandoned"
+)
+
+// Run is what a plugin may know of the run that it works for.
+type Run struct {
+	Turn         chat.TurnID
+	Conversation chat.Conversation
+	Visibility   chat.Visibility
+	// Actor is whom the run acts for; he is the principal of every call.
+	Actor chat.Actor
+	// Zone is the actor's IANA time zone; empty when unknown.
+	Zone string
+	// Actors are the distinct authors of the run's instructions: attribution,
+	// never permission.
+	Actors []chat.Actor
+	// Contributors are the distinct other authors whose text was steered into
+	// the run, first seen first. Nobody knows who the zero Actor is.
+	Contributors []chat.Actor
+	// Transcript is what this actor may see of what was said and done before
+	// this moment: earlier turns, the thread, and this turn so far.
+	Transcript []Entry
+}
+
+// Conflict: somebody else's text was steered into the run.
+func (r Run) Conflict() bool { return len(r.Contributors) > 0 }
+
+// Instruction reports whether an entry is what the run's actor has asked for in
+// this turn. It is the one test for whatever only he may decide.
+func (r Run) Instruction(e Entry) bool {
+	return e.Authority == chat.Instruction && e.ByRunActor && e.Turn == r.Turn && r.Turn != ""
+}
+
+// Entry is one entry of a transcript.
+type Entry struct {
+	ID   string
+	Turn chat.TurnID
+	Role chat.Role
+	// Origin is where the text comes from.
+	Origin chat.Origin
+	// Author wrote it; zero where nobody is known to.
+	Author chat.Actor
+	// Name is the author's display name, chosen by himself: for showing only.
+	Name      string
+	Authority chat.Authority
+	// ByRunActor: its author is the run's actor.
+	ByRunActor bool
+	// Private entries are for their turn's actor alone.
+	Private bool
+	Text    string
+	Time    time.Time
+	Message *chat.MessageID // nil: it is no message
+	File    *chat.File
+	Calls   []chat.ToolCall // of the model
+	Tool    string          // whose result it is
+	Failed  bool
+}
+
+// Store keeps a plugin's own data: at most 1,000 keys a store, a key of up to
+// 256 bytes and a value of up to 64 KiB. Errors are those of the network, or
+// say which limit was met. Each method is one round trip.
+type Store interface {
+	// Get answers found=false for a key that is not there.
+	Get(ctx context.Context, key string) (value []byte, found bool, err error)
+	Set(ctx context.Context, key string, value []byte) error
+	// Add sets a key that is not there; added=false: it was, and is unchanged.
+	Add(ctx context.Context, key string, value []byte) (added bool, err error)
+	// Delete of a key that is not there is no error.
+	Delete(ctx context.Context, key string) error
+	// Keys are all keys, in order.
+	Keys(ctx context.Context) ([]string, error)
 }

@@ -6,15 +6,13 @@ import (
 	"fmt"
 
 	"github.com/google/jsonschema-go/jsonschema"
-
-	"reeve/runtime/chat"
 )
 
 // NewTool makes a tool of a typed function. The schema of its arguments is
 // inferred from In, which must be a struct: json tags name the fields,
 // "omitempty" makes one optional, and a jsonschema tag describes it. Unknown
 // fields are refused.
-func NewTool[In any](tool Tool, call func(ctx context.Context, run Run, in In) (Result, error)) (Tool, error) {
+func NewTool[In any](tool Tool, call func(ctx context.Context, c Call, in In) (Result, error)) (Tool, error) {
 	if call == nil {
 		return Tool{}, fmt.Errorf("make tool %q: it has no function", tool.Name)
 	}
@@ -28,12 +26,12 @@ func NewTool[In any](tool Tool, call func(ctx context.Context, run Run, in In) (
 	if tool.Parameters, err = marshalSchema(schema); err != nil {
 		return Tool{}, fmt.Errorf("make tool %q: write its schema: %w", tool.Name, err)
 	}
-	tool.Call = func(ctx context.Context, run Run, arguments json.RawMessage) (Result, error) {
+	tool.Call = func(ctx context.Context, c Call, arguments json.RawMessage) (Result, error) {
 		var in In
 		if err := json.Unmarshal(arguments, &in); err != nil {
 			return Result{}, fmt.Errorf("read arguments of %s: %w", tool.Name, err)
 		}
-		return call(ctx, run, in)
+		return call(ctx, c, in)
 	}
 	if err := checkTool(tool); err != nil {
 		return Tool{}, fmt.Errorf("make tool %w", err)
@@ -43,7 +41,7 @@ func NewTool[In any](tool Tool, call func(ctx context.Context, run Run, in In) (
 
 // MustTool is NewTool for tools that are as fixed as the code: it panics
 // where NewTool returns an error.
-func MustTool[In any](tool Tool, call func(ctx context.Context, run Run, in In) (Result, error)) Tool {
+func MustTool[In any](tool Tool, call func(ctx context.Context, c Call, in In) (Result, error)) Tool {
 	made, err := NewTool(tool, call)
 	if err != nil {
 		panic(err)
@@ -70,6 +68,3 @@ func marshalSchema(schema *jsonschema.Schema) (json.RawMessage, error) {
 func (t Tool) Spec() Spec {
 	return Spec{Name: t.Name, Description: t.Description, Parameters: t.Parameters, Effect: t.Effect}
 }
-
-// CallKey names one call of a turn for good.
-func CallKey(turn chat.TurnID, call string) string { return string(turn) + "/" + call }

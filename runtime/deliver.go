@@ -23,7 +23,7 @@ func (r *Runtime) Deliver(ctx context.Context, in []chat.Message) []Outcome {
 		at = append(at, i)
 		puts = append(puts, mailbox.Put{
 			Message: m, Row: RowOf(m, r.opts.Policy, time.Now()),
-			Turn: newTurnID(), Setup: r.setup, Claim: r.reserve(),
+			Turn: newTurnID(), Setup: r.setup(), Claim: r.reserve(),
 		})
 	}
 	if len(puts) == 0 {

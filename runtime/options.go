@@ -26,8 +26,8 @@ type Options struct {
 	Policy Policy
 	// Bot is the bot's own user id.
 	Bot chat.UserID
-	// Tools are the names of the tools that a new turn is offered.
-	Tools []string
+	// Tools names the tools that a new turn is offered. Nil: all there are.
+	Tools func() []string
 	// MaxRunning is how many turns run at once in this process; 500.
 	MaxRunning int
 	// MaxAttempts is how many workers a turn may lose without progress; 5.

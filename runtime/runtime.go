@@ -17,8 +17,7 @@ import (
 // Runtime carries messages into turns and turns to their ends. It is safe for
 // concurrent use.
 type Runtime struct {
-	opts  Options
-	setup []byte
+	opts Options
 
 	mu       sync.Mutex
 	holders  map[chat.TurnID]*holder
@@ -38,19 +37,28 @@ type setup struct {
 	Tools []string `json:"tools"`
 }
 
+// setup is what a turn that begins now would be given.
+func (r *Runtime) setup() []byte {
+	var s setup
+	if r.opts.Tools != nil {
+		s.Tools = r.opts.Tools()
+	}
+	raw, err := json.Marshal(s)
+	if err != nil {
+		panic(err) // names cannot fail to encode
+	}
+	return raw
+}
+
 // New makes a Runtime; Run sets it to work.
 func New(opts Options) (*Runtime, error) {
 	opts = opts.filled()
 	if opts.Box == nil || opts.Slack == nil || opts.Agent == nil || opts.Bot == "" {
 		return nil, errors.New("new runtime: it needs a mailbox, Slack, an agent and the bot's user id")
 	}
-	raw, err := json.Marshal(setup{Tools: opts.Tools})
-	if err != nil {
-		return nil, err
-	}
 	cut, cutNow := context.WithCancel(context.Background())
 	return &Runtime{
-		opts: opts, setup: raw, holders: map[chat.TurnID]*holder{},
+		opts: opts, holders: map[chat.TurnID]*holder{},
 		ending: make(chan struct{}), idle: make(chan struct{}),
 		wake: make(chan struct{}, 1), cut: cut, cutNow: cutNow,
 	}, nil
@@ -152,7 +160,7 @@ func (r *Runtime) Running() int {
 
 // next is what this process offers a step that may start a turn.
 func (r *Runtime) next(claim bool) mailbox.Next {
-	return mailbox.Next{Claim: claim, Turn: newTurnID(), Setup: r.setup}
+	return mailbox.Next{Claim: claim, Turn: newTurnID(), Setup: r.setup()}
 }
 
 func newTurnID() chat.TurnID {

@@ -32,8 +32,12 @@ func turn(text string) agent.Turn {
 
 func loop(t *testing.T, model agent.Model) *agent.Loop {
 	t.Helper()
-	g, err := gate.New([]plugins.Plugin{clock.New(nil)}, gate.Options{})
+	extension, err := clock.New(nil).Open(t.Context(), plugins.Services{})
 	if err != nil {
+		t.Fatal(err)
+	}
+	g := gate.New(gate.Options{})
+	if err := g.Set("clock", extension.Tools, false); err != nil {
 		t.Fatal(err)
 	}
 	return agent.NewLoop(agent.Options{Model: model, Tools: g})

@@ -57,7 +57,11 @@ func (a assembly) serve(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	loop, names, err := a.agent(box)
+	extended, err := a.extend(ctx, gate.Options{Logger: a.log})
+	if err != nil {
+		return err
+	}
+	loop, err := a.agent(box, extended.gate)
 	if err != nil {
 		return err
 	}
@@ -72,7 +76,7 @@ func (a assembly) serve(ctx context.Context) (err error) {
 		},
 	})
 	policy.Known = edge.Known
-	rt, err := runtime.New(a.runtime(box, edge, loop, self.User, names))
+	rt, err := runtime.New(a.runtime(box, edge, loop, self.User, extended))
 	if err != nil {
 		return err
 	}
@@ -101,13 +105,13 @@ func (a assembly) serve(ctx context.Context) (err error) {
 		}
 		return "no socket is connected"
 	})
-	return refused(a.work(ctx, rt, edge, sockets, inbound, readBack))
+	return refused(a.work(ctx, rt, edge, sockets, inbound, readBack, extended))
 }
 
 // work runs the parts until ctx ends or one of them fails. What comes in ends
 // first, then the turns, and last what goes out, so that nothing accepted is
 // cut from its way.
-func (a assembly) work(ctx context.Context, rt *runtime.Runtime, edge *slackapp.Slack, sockets *slackapp.Sockets, inbound *slackapp.Edge, readBack *slackapp.ReadBack) error {
+func (a assembly) work(ctx context.Context, rt *runtime.Runtime, edge *slackapp.Slack, sockets *slackapp.Sockets, inbound *slackapp.Edge, readBack *slackapp.ReadBack, extended *extensions) error {
 	outCtx, endOut := context.WithCancel(context.WithoutCancel(ctx))
 	defer endOut()
 	group, ctx := errgroup.WithContext(ctx)
@@ -117,17 +121,18 @@ func (a assembly) work(ctx context.Context, rt *runtime.Runtime, edge *slackapp.
 	group.Go(func() error { return readBack.Run(ctx) })
 	group.Go(func() error { return rt.Run(ctx) })
 	group.Go(func() error { return a.watchDurability(ctx) })
+	group.Go(func() error { return extended.run(ctx) })
 	err := group.Wait()
 	endOut()
 	_ = out.Wait()
 	return err
 }
 
-func (a assembly) runtime(box *mailbox.Box, edge *slackapp.Slack, loop *agent.Loop, bot chat.UserID, tools []string) runtime.Options {
+func (a assembly) runtime(box *mailbox.Box, edge *slackapp.Slack, loop *agent.Loop, bot chat.UserID, extended *extensions) runtime.Options {
 	s := a.settings
 	at := pointed{a.options.At}
 	return runtime.Options{
-		Box: box, Slack: at.slack(edge), Agent: at.agent(loop), Bot: bot, Tools: tools,
+		Box: box, Slack: at.slack(edge), Agent: at.agent(loop), Bot: bot, Tools: extended.tools,
 		Policy: runtime.Policy{
 			SameActor: runtime.MidRunMode(s.SameActorMidRunMode), CrossActor: runtime.MidRunMode(s.CrossActorMidRunMode),
 			Stop: runtime.StopPolicy(s.StopPolicy),
@@ -177,30 +182,23 @@ func (a assembly) openBox(ctx context.Context) (*mailbox.Box, error) {
 	return box, nil
 }
 
-// agent is the loop with its model and its gate, and the names of its tools.
-func (a assembly) agent(box *mailbox.Box) (*agent.Loop, []string, error) {
-	tools, err := gate.New(a.plugins, gate.Options{Logger: a.log})
-	if err != nil {
-		return nil, nil, err
-	}
+// agent is the loop with its model and the gate.
+func (a assembly) agent(box *mailbox.Box, tools *gate.Gate) (*agent.Loop, error) {
 	model := a.model
 	if model == nil {
+		var err error
 		if model, err = openai.New(openai.Options{
 			BaseURL: a.settings.OpenAIBaseURL, APIKey: a.settings.OpenAIAPIKey.Reveal(), Model: a.settings.OpenAIModel, Logger: a.log,
 			Waits: a.options.ModelWaits, MaxWait: a.options.ModelMaxWait, Idle: a.options.ModelIdle, Attempt: a.options.ModelAttempt,
 		}); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-	}
-	names := []string{}
-	for _, spec := range tools.Offered(plugins.Run{}) {
-		names = append(names, spec.Name)
 	}
 	return agent.NewLoop(agent.Options{
 		Model: model, Tools: tools, MaxSteps: a.settings.MaxSteps, MaxTurnTokens: a.settings.MaxTurnTokens,
 		ContextTokens: a.settings.ContextTokens, DailyTokens: a.settings.DailyTokensPerPerson, Meter: meter{box},
 		Count: a.metrics.Count, Logger: a.log,
-	}), names, nil
+	}), nil
 }
 
 // admission is who may instruct, and where.

@@ -29,17 +29,17 @@ type arguments struct {
 	Zone string `json:"zone,omitempty" jsonschema:"IANA time zone such as Europe/Berlin; leave it out for the zone of the person you act for"`
 }
 
-func (c clock) Tools() []plugins.Tool {
-	return []plugins.Tool{plugins.MustTool(plugins.Tool{
+func (c clock) Open(context.Context, plugins.Services) (plugins.Extension, error) {
+	return plugins.Extension{Tools: []plugins.Tool{plugins.MustTool(plugins.Tool{
 		Name:        "current_time",
 		Description: "Tells the current date, time and weekday, in the time zone of the person you act for or in another one.",
 		Effect:      plugins.Pure,
 		Access:      plugins.Read,
 		Timeout:     5 * time.Second,
-	}, c.tell)}
+	}, c.tell)}}, nil
 }
 
-func (c clock) tell(_ context.Context, run plugins.Run, in arguments) (plugins.Result, error) {
+func (c clock) tell(_ context.Context, call plugins.Call, in arguments) (plugins.Result, error) {
 	if in.Zone != "" {
 		zone, err := load(in.Zone)
 		if err != nil {
@@ -50,7 +50,7 @@ func (c clock) tell(_ context.Context, run plugins.Run, in arguments) (plugins.R
 		}
 		return plugins.Result{Text: c.in(zone)}, nil
 	}
-	zone, err := load(run.Zone)
+	zone, err := load(call.Zone)
 	if err != nil {
 		return plugins.Result{Text: c.in(time.UTC) + "; this is UTC, because the person's own time zone is not known"}, nil
 	}

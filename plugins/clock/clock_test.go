@@ -12,10 +12,14 @@ import (
 func TestCurrentTime(t *testing.T) {
 	moment := time.Date(2026, 3, 29, 0, 59, 0, 0, time.UTC) // a minute before Berlin's clocks go forward
 	plugin := clock.New(func() time.Time { return moment })
-	if err := plugins.Check([]plugins.Plugin{plugin}); err != nil {
+	extension, err := plugin.Open(t.Context(), plugins.Services{})
+	if err != nil {
 		t.Fatal(err)
 	}
-	tool := plugin.Tools()[0]
+	if err := extension.Check(plugin.Name()); err != nil {
+		t.Fatal(err)
+	}
+	tool := extension.Tools[0]
 	tests := []struct {
 		name, zone, arguments, want string
 		failed                      bool
@@ -30,7 +34,7 @@ func TestCurrentTime(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			got, err := tool.Call(t.Context(), plugins.Run{Zone: test.zone}, json.RawMessage(test.arguments))
+			got, err := tool.Call(t.Context(), plugins.Call{Run: plugins.Run{Zone: test.zone}}, json.RawMessage(test.arguments))
 			if err != nil {
 				t.Fatal(err)
 			}

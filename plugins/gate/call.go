@@ -7,12 +7,13 @@ import (
 	"runtime/debug"
 
 	"reeve/plugins"
+	"reeve/runtime/chat"
 )
 
 // run calls a tool within its time. A tool that does not come back is left to
 // itself: its goroutine cannot be ended from outside, so that their number is
 // bounded and the tool refused while too many hang.
-func (g *Gate) run(ctx context.Context, run plugins.Run, t *tool, arguments json.RawMessage) plugins.Result {
+func (g *Gate) run(ctx context.Context, asked plugins.Asked, t *tool, arguments json.RawMessage) plugins.Result {
 	if n := t.count(0); n >= g.options.MaxHung {
 		return refuse(fmt.Sprintf("The tool %s is out of order: %d calls of it have not come back. Do without it.", t.Name, n))
 	}
@@ -34,12 +35,12 @@ func (g *Gate) run(ctx context.Context, run plugins.Run, t *tool, arguments json
 		defer func() {
 			if fault := recover(); fault != nil {
 				// The value may hold what the call was about; its type may not.
-				g.options.Logger.Error("tool panicked", "turn", run.Turn, "tool", t.Name,
+				g.options.Logger.Error("tool panicked", "turn", asked.Run.Turn, "tool", t.Name,
 					"type", fmt.Sprintf("%T", fault), "stack", string(debug.Stack()))
 			}
 			done <- out
 		}()
-		result, err := t.Call(calling, run, arguments)
+		result, err := t.Call(calling, g.call(asked, t), arguments)
 		out = outcome{result: result, err: err}
 	}()
 
@@ -85,4 +86,16 @@ func (t *tool) count(change int) int {
 	defer t.mu.Unlock()
 	t.hung += change
 	return t.hung
+}
+
+// call is what the tool is given. Its store is the principal's own, unless its
+// plugin has one for all.
+func (g *Gate) call(asked plugins.Asked, t *tool) plugins.Call {
+	owner := asked.Run.Actor
+	if t.shared {
+		owner = chat.Actor{}
+	}
+	return plugins.Call{
+		Run: asked.Run, Key: plugins.CallKey(asked.Run.Turn, asked.Call.ID), Store: g.options.Store(t.plugin, owner),
+	}
 }

@@ -26,6 +26,9 @@ import (
 type Options struct {
 	// Checks are asked in their order, after arguments and budget.
 	Checks []Check
+	// Store is where a plugin keeps what it stores for a person, or, for the
+	// zero actor, for all. Nil: calls have no store.
+	Store func(plugin string, actor chat.Actor) plugins.Store
 	// MaxCalls is how many calls one turn may make: 500.
 	MaxCalls int
 	// Timeout is for a tool that names none: 30 s.
@@ -48,21 +51,23 @@ type Check struct {
 
 // Call is what a check may know of a call.
 type Call struct {
-	Run       plugins.Run
+	plugins.Asked
 	Tool      plugins.Tool
 	Arguments json.RawMessage
 }
 
-// Gate implements the loop's Tools.
+// Gate implements the loop's Tools. It is safe for concurrent use.
 type Gate struct {
 	options Options
-	tools   map[string]*tool
-	specs   []plugins.Spec // by name
 	checks  []Check
+	mu      sync.RWMutex
+	tools   map[string]*tool
 }
 
 type tool struct {
 	plugins.Tool
+	plugin  string
+	shared  bool // one store for all people
 	schema  *jsonschema.Schema
 	checker *jsonschema.Resolved
 
@@ -70,29 +75,45 @@ type tool struct {
 	hung int
 }
 
-// New is a gate before the tools of the plugins, which must pass
-// plugins.Check.
-func New(list []plugins.Plugin, options Options) (*Gate, error) {
-	if err := plugins.Check(list); err != nil {
-		return nil, fmt.Errorf("build gate: %w", err)
-	}
+// New is a gate without tools.
+func New(options Options) *Gate {
 	g := &Gate{options: options.withDefaults(), tools: map[string]*tool{}}
-	for _, plugin := range list {
-		for _, t := range plugin.Tools() {
-			checker, err := plugins.ResolveSchema(t.Parameters)
-			if err != nil {
-				return nil, fmt.Errorf("build gate: tool %s: %w", t.Name, err)
-			}
-			g.tools[t.Name] = &tool{Tool: t, schema: checker.Schema(), checker: checker}
-			g.specs = append(g.specs, t.Spec())
+	g.checks = append([]Check{{Name: "budget", Ask: g.budget}}, g.options.Checks...)
+	return g
+}
+
+// Set replaces the tools of a plugin, and takes them all or none. sharedStore
+// is as its Extension says.
+func (g *Gate) Set(plugin string, tools []plugins.Tool, sharedStore bool) error {
+	if err := plugins.CheckTools(tools); err != nil {
+		return fmt.Errorf("plugin %s: %w", plugin, err)
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	set := map[string]*tool{}
+	for name, t := range g.tools {
+		if t.plugin != plugin {
+			set[name] = t
 		}
 	}
-	slices.SortFunc(g.specs, func(a, b plugins.Spec) int { return strings.Compare(a.Name, b.Name) })
-	g.checks = append([]Check{{Name: "budget", Ask: g.budget}}, g.options.Checks...)
-	return g, nil
+	for _, t := range tools {
+		if other, taken := set[t.Name]; taken {
+			return fmt.Errorf("plugin %s: tool %q is a tool of plugin %s already", plugin, t.Name, other.plugin)
+		}
+		checker, err := plugins.ResolveSchema(t.Parameters)
+		if err != nil {
+			return fmt.Errorf("plugin %s: tool %s: %w", plugin, t.Name, err)
+		}
+		set[t.Name] = &tool{Tool: t, plugin: plugin, shared: sharedStore, schema: checker.Schema(), checker: checker}
+	}
+	g.tools = set
+	return nil
 }
 
 func (o Options) withDefaults() Options {
+	if o.Store == nil {
+		o.Store = func(string, chat.Actor) plugins.Store { return nil }
+	}
 	if o.MaxCalls == 0 {
 		o.MaxCalls = 500
 	}
@@ -111,19 +132,31 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Offered are the tools of the run's turn, by name.
-func (g *Gate) Offered(run plugins.Run) []plugins.Spec {
-	if run.Offered == nil {
-		return slices.Clone(g.specs)
+// Offered are tools by name: those of the names given, or all when it is nil.
+func (g *Gate) Offered(names []string) []plugins.Spec {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	specs := []plugins.Spec{}
+	for name, t := range g.tools {
+		if names == nil || slices.Contains(names, name) {
+			specs = append(specs, t.Spec())
+		}
 	}
-	return slices.DeleteFunc(slices.Clone(g.specs), func(s plugins.Spec) bool {
-		return !slices.Contains(run.Offered, s.Name)
-	})
+	slices.SortFunc(specs, func(a, b plugins.Spec) int { return strings.Compare(a.Name, b.Name) })
+	return specs
+}
+
+// find is the tool that a call names, if it is offered to its turn.
+func (g *Gate) find(asked plugins.Asked) (*tool, bool) {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	t, ok := g.tools[asked.Call.Tool]
+	return t, ok && (asked.Offered == nil || slices.Contains(asked.Offered, t.Name))
 }
 
 // Call answers one call; see the package comment for its order.
-func (g *Gate) Call(ctx context.Context, run plugins.Run, call chat.ToolCall) (result plugins.Result) {
-	start, decision, name := time.Now(), "fault", "(unknown)"
+func (g *Gate) Call(ctx context.Context, asked plugins.Asked) (result plugins.Result) {
+	run, start, decision, name := asked.Run, time.Now(), "fault", "(unknown)"
 	defer func() {
 		if fault := recover(); fault != nil {
 			g.options.Logger.Error("fault in the gate", "turn", run.Turn, "type", fmt.Sprintf("%T", fault), "stack", string(debug.Stack()))
@@ -133,19 +166,19 @@ func (g *Gate) Call(ctx context.Context, run plugins.Run, call chat.ToolCall) (r
 		g.audit(ctx, run, name, decision, result.Error, time.Since(start))
 	}()
 
-	t, ok := g.tools[call.Tool]
-	if !ok || run.Offered != nil && !slices.Contains(run.Offered, call.Tool) {
+	t, ok := g.find(asked)
+	if !ok {
 		decision = "not_offered"
-		return refuse(g.unknown(run, call.Tool))
+		return refuse(g.unknown(asked))
 	}
 	name = t.Name
-	arguments, problem := t.read(call.Arguments)
+	arguments, problem := t.read(asked.Call.Arguments)
 	if problem != "" {
 		decision = "arguments"
 		return refuse(problem)
 	}
 	for _, check := range g.checks {
-		denial, err := ask(ctx, check, Call{Run: run, Tool: t.Tool, Arguments: arguments})
+		denial, err := ask(ctx, check, Call{Asked: asked, Tool: t.Tool, Arguments: arguments})
 		if err != nil {
 			g.options.Logger.Error("check failed", "turn", run.Turn, "tool", t.Name, "check", check.Name, "err", err)
 			denial = "This call was refused because it could not be checked."
@@ -156,7 +189,9 @@ func (g *Gate) Call(ctx context.Context, run plugins.Run, call chat.ToolCall) (r
 		}
 	}
 	decision = "allowed"
-	return g.run(ctx, run, t, arguments)
+	result = g.run(ctx, asked, t, arguments)
+	result.Private = result.Private || t.Provider != ""
+	return result
 }
 
 // ask turns a panicking check into a failed one.
@@ -176,21 +211,21 @@ func (g *Gate) budget(ctx context.Context, call Call) (string, error) {
 	if ctx.Err() != nil {
 		return "This call was not started: the run is over.", nil
 	}
-	if call.Run.Calls >= g.options.MaxCalls {
+	if call.Before >= g.options.MaxCalls {
 		return fmt.Sprintf("This call was refused: the turn has made its %d tool calls. Answer with what you have.", g.options.MaxCalls), nil
 	}
 	return "", nil
 }
 
-func (g *Gate) unknown(run plugins.Run, name string) string {
+func (g *Gate) unknown(asked plugins.Asked) string {
 	var offered []string
-	for _, s := range g.Offered(run) {
+	for _, s := range g.Offered(asked.Offered) {
 		offered = append(offered, s.Name)
 	}
 	if len(offered) == 0 {
 		return "There are no tools in this turn."
 	}
-	return fmt.Sprintf("There is no tool named %q in this turn. There are: %s.", plugins.CutMiddle(name, 128), strings.Join(offered, ", "))
+	return fmt.Sprintf("There is no tool named %q in this turn. There are: %s.", plugins.CutMiddle(asked.Call.Tool, 128), strings.Join(offered, ", "))
 }
 
 // audit writes who asked for what, and what was decided: never the payload.

@@ -18,20 +18,15 @@ import (
 	"reeve/runtime/chat"
 )
 
-type kit []plugins.Tool
-
-func (kit) Name() string            { return "kit" }
-func (k kit) Tools() []plugins.Tool { return k }
-
 type arguments struct {
 	City string `json:"city" jsonschema:"the city's name"`
 	Days int    `json:"days,omitempty"`
 }
 
-type act func(ctx context.Context, run plugins.Run, in arguments) (plugins.Result, error)
+type act func(ctx context.Context, call plugins.Call, in arguments) (plugins.Result, error)
 
 func says(text string) act {
-	return func(context.Context, plugins.Run, arguments) (plugins.Result, error) {
+	return func(context.Context, plugins.Call, arguments) (plugins.Result, error) {
 		return plugins.Result{Text: text}, nil
 	}
 }
@@ -47,8 +42,8 @@ func tool(t *testing.T, name string, effect plugins.Effect, call act) plugins.To
 
 func build(t *testing.T, options gate.Options, tools ...plugins.Tool) *gate.Gate {
 	t.Helper()
-	g, err := gate.New([]plugins.Plugin{kit(tools)}, options)
-	if err != nil {
+	g := gate.New(options)
+	if err := g.Set("kit", tools, false); err != nil {
 		t.Fatal(err)
 	}
 	return g
@@ -60,13 +55,20 @@ var run = plugins.Run{
 	Actor:        chat.Person("T1", "U1"),
 }
 
-func call(name, arguments string) chat.ToolCall {
-	return chat.ToolCall{ID: "c1", Tool: name, Arguments: arguments}
+// call is what the model of run asks for.
+func call(name, arguments string) plugins.Asked {
+	return plugins.Asked{Run: run, Call: chat.ToolCall{ID: "c1", Tool: name, Arguments: arguments}}
+}
+
+// only offers no tools but these.
+func only(asked plugins.Asked, names ...string) plugins.Asked {
+	asked.Offered = append([]string{}, names...)
+	return asked
 }
 
 func TestBadArgumentsComeBackReadable(t *testing.T) {
 	ran := false
-	g := build(t, gate.Options{}, tool(t, "weather", plugins.Pure, func(context.Context, plugins.Run, arguments) (plugins.Result, error) {
+	g := build(t, gate.Options{}, tool(t, "weather", plugins.Pure, func(context.Context, plugins.Call, arguments) (plugins.Result, error) {
 		ran = true
 		return plugins.Result{Text: "sun"}, nil
 	}))
@@ -83,7 +85,7 @@ func TestBadArgumentsComeBackReadable(t *testing.T) {
 		{`{"city":"` + strings.Repeat("x", 300<<10) + `"}`, `bytes long`},
 	}
 	for _, test := range tests {
-		got := g.Call(t.Context(), run, call("weather", test.arguments))
+		got := g.Call(t.Context(), call("weather", test.arguments))
 		if !got.Error || !strings.Contains(got.Text, test.want) {
 			t.Errorf("%.40s: got %q, want %q in it", test.arguments, got.Text, test.want)
 		}
@@ -91,7 +93,7 @@ func TestBadArgumentsComeBackReadable(t *testing.T) {
 	if ran {
 		t.Error("a call with bad arguments ran")
 	}
-	if got := g.Call(t.Context(), run, call("weather", `{"city":"Bern","days":2}`)); got.Error || got.Text != "sun" {
+	if got := g.Call(t.Context(), call("weather", `{"city":"Bern","days":2}`)); got.Error || got.Text != "sun" {
 		t.Errorf("a good call gave %+v", got)
 	}
 }
@@ -102,12 +104,12 @@ func TestFieldGivenTwiceMeansTheSameToCheckAndTool(t *testing.T) {
 		checked = string(c.Arguments)
 		return "", nil
 	}}
-	g := build(t, gate.Options{Checks: []gate.Check{check}}, tool(t, "weather", plugins.Pure, func(_ context.Context, _ plugins.Run, in arguments) (plugins.Result, error) {
+	g := build(t, gate.Options{Checks: []gate.Check{check}}, tool(t, "weather", plugins.Pure, func(_ context.Context, _ plugins.Call, in arguments) (plugins.Result, error) {
 		ran = in.City
 		return plugins.Result{}, nil
 	}))
-	g.Call(t.Context(), run, call("weather", `{"city":"Bern","CITY":"Basel","city":"Chur"}`))
-	g.Call(t.Context(), run, call("weather", `{"city":"Bern","city":"Chur"}`))
+	g.Call(t.Context(), call("weather", `{"city":"Bern","CITY":"Basel","city":"Chur"}`))
+	g.Call(t.Context(), call("weather", `{"city":"Bern","city":"Chur"}`))
 	if ran != "Chur" || checked != `{"city":"Chur"}` {
 		t.Errorf("checked %s, ran with %q", checked, ran)
 	}
@@ -115,23 +117,20 @@ func TestFieldGivenTwiceMeansTheSameToCheckAndTool(t *testing.T) {
 
 func TestOnlyOfferedToolsAreCalled(t *testing.T) {
 	g := build(t, gate.Options{}, tool(t, "one", plugins.Pure, says("1")), tool(t, "two", plugins.Once, says("2")))
-	limited := run
-	limited.Offered = []string{"two"}
-	if got := g.Offered(limited); len(got) != 1 || got[0].Name != "two" || got[0].Effect != plugins.Once {
+	if got := g.Offered([]string{"two"}); len(got) != 1 || got[0].Name != "two" || got[0].Effect != plugins.Once {
 		t.Errorf("offered: %+v", got)
 	}
-	if got := g.Offered(run); len(got) != 2 || got[0].Name != "one" {
+	if got := g.Offered(nil); len(got) != 2 || got[0].Name != "one" {
 		t.Errorf("offered to all: %+v", got)
 	}
 	in := `{"city":"x"}`
-	if got := g.Call(t.Context(), limited, call("one", in)); !got.Error || !strings.Contains(got.Text, `no tool named "one" in this turn. There are: two`) {
+	if got := g.Call(t.Context(), only(call("one", in), "two")); !got.Error || !strings.Contains(got.Text, `no tool named "one" in this turn. There are: two`) {
 		t.Errorf("a tool that is not offered: %+v", got)
 	}
-	if got := g.Call(t.Context(), run, call("three", in)); !got.Error || !strings.Contains(got.Text, "There are: one, two") {
+	if got := g.Call(t.Context(), call("three", in)); !got.Error || !strings.Contains(got.Text, "There are: one, two") {
 		t.Errorf("an unknown tool: %+v", got)
 	}
-	limited.Offered = []string{}
-	if got := g.Call(t.Context(), limited, call("one", in)); !got.Error {
+	if got := g.Call(t.Context(), only(call("one", in))); !got.Error {
 		t.Errorf("no tool is offered: %+v", got)
 	}
 }
@@ -141,7 +140,7 @@ func TestChecksDenyInOrderAndOnAnyFault(t *testing.T) {
 	tests := []struct {
 		name     string
 		checks   []gate.Check
-		run      func(*plugins.Run)
+		asked    func(*plugins.Asked)
 		want     string
 		decision string
 	}{
@@ -150,22 +149,22 @@ func TestChecksDenyInOrderAndOnAnyFault(t *testing.T) {
 		{name: "one fails", checks: []gate.Check{{Name: "account", Ask: func(context.Context, gate.Call) (string, error) { return "", errors.New("down") }}, pass}, want: "could not be checked", decision: "account"},
 		{name: "one panics", checks: []gate.Check{{Name: "account", Ask: func(context.Context, gate.Call) (string, error) { panic("x") }}}, want: "could not be checked", decision: "account"},
 		{name: "one is empty", checks: []gate.Check{{Name: "hole"}}, want: "could not be checked", decision: "hole"},
-		{name: "calls are spent", run: func(r *plugins.Run) { r.Calls = 3 }, want: "has made its 3 tool calls", decision: "budget"},
+		{name: "calls are spent", asked: func(a *plugins.Asked) { a.Before = 3 }, want: "has made its 3 tool calls", decision: "budget"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			var log bytes.Buffer
 			ran := false
 			g := build(t, gate.Options{Checks: test.checks, MaxCalls: 3, Logger: slog.New(slog.NewJSONHandler(&log, nil))},
-				tool(t, "weather", plugins.Pure, func(context.Context, plugins.Run, arguments) (plugins.Result, error) {
+				tool(t, "weather", plugins.Pure, func(context.Context, plugins.Call, arguments) (plugins.Result, error) {
 					ran = true
 					return plugins.Result{Text: "sun"}, nil
 				}))
-			r := run
-			if test.run != nil {
-				test.run(&r)
+			asked := call("weather", `{"city":"Bern"}`)
+			if test.asked != nil {
+				test.asked(&asked)
 			}
-			got := g.Call(t.Context(), r, call("weather", `{"city":"Bern"}`))
+			got := g.Call(t.Context(), asked)
 			if !strings.Contains(got.Text, test.want) {
 				t.Errorf("got %q, want %q", got.Text, test.want)
 			}
@@ -183,12 +182,12 @@ func TestAuditHoldsNoPayload(t *testing.T) {
 	var log bytes.Buffer
 	g := build(t, gate.Options{Logger: slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))},
 		tool(t, "weather", plugins.Pure, says("answer-payload")),
-		tool(t, "broken", plugins.Pure, func(_ context.Context, _ plugins.Run, in arguments) (plugins.Result, error) {
+		tool(t, "broken", plugins.Pure, func(_ context.Context, _ plugins.Call, in arguments) (plugins.Result, error) {
 			panic("panic-payload " + in.City)
 		}))
-	g.Call(t.Context(), run, call("weather", `{"city":"question-payload"}`))
-	g.Call(t.Context(), run, call("broken", `{"city":"question-payload"}`))
-	g.Call(t.Context(), run, call("name-payload", `{"city":"question-payload"}`))
+	g.Call(t.Context(), call("weather", `{"city":"question-payload"}`))
+	g.Call(t.Context(), call("broken", `{"city":"question-payload"}`))
+	g.Call(t.Context(), call("name-payload", `{"city":"question-payload"}`))
 	if strings.Contains(log.String(), "payload") {
 		t.Errorf("the log holds payload: %s", log.String())
 	}
@@ -205,14 +204,14 @@ func TestAuditHoldsNoPayload(t *testing.T) {
 }
 
 func TestPanicCostsItsCallAlone(t *testing.T) {
-	g := build(t, gate.Options{}, tool(t, "broken", plugins.Once, func(context.Context, plugins.Run, arguments) (plugins.Result, error) {
+	g := build(t, gate.Options{}, tool(t, "broken", plugins.Once, func(context.Context, plugins.Call, arguments) (plugins.Result, error) {
 		panic("boom")
 	}), tool(t, "fine", plugins.Pure, says("ok")))
-	got := g.Call(t.Context(), run, call("broken", `{"city":"x"}`))
+	got := g.Call(t.Context(), call("broken", `{"city":"x"}`))
 	if !got.Error || !strings.Contains(got.Text, "a fault in its code") || !strings.Contains(got.Text, "took effect is unknown") || strings.Contains(got.Text, "boom") {
 		t.Errorf("got %+v", got)
 	}
-	if got := g.Call(t.Context(), run, call("fine", `{"city":"x"}`)); got.Text != "ok" {
+	if got := g.Call(t.Context(), call("fine", `{"city":"x"}`)); got.Text != "ok" {
 		t.Errorf("the next call gave %+v", got)
 	}
 }
@@ -220,14 +219,14 @@ func TestPanicCostsItsCallAlone(t *testing.T) {
 func TestHangingToolIsGivenUpAndBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
-		hang := tool(t, "hang", plugins.Idempotent, func(context.Context, plugins.Run, arguments) (plugins.Result, error) {
+		hang := tool(t, "hang", plugins.Idempotent, func(context.Context, plugins.Call, arguments) (plugins.Result, error) {
 			<-release // deaf to its context
 			return plugins.Result{Text: "late"}, nil
 		})
 		g := build(t, gate.Options{MaxHung: 2}, hang)
 		for range 2 {
 			start := time.Now()
-			got := g.Call(t.Context(), run, call("hang", `{"city":"x"}`))
+			got := g.Call(t.Context(), call("hang", `{"city":"x"}`))
 			if took := time.Since(start); took != 30*time.Second {
 				t.Errorf("given up after %v", took)
 			}
@@ -236,12 +235,12 @@ func TestHangingToolIsGivenUpAndBounded(t *testing.T) {
 			}
 		}
 		start := time.Now()
-		if got := g.Call(t.Context(), run, call("hang", `{"city":"x"}`)); !strings.Contains(got.Text, "out of order") || time.Since(start) != 0 {
+		if got := g.Call(t.Context(), call("hang", `{"city":"x"}`)); !strings.Contains(got.Text, "out of order") || time.Since(start) != 0 {
 			t.Errorf("the third: %+v after %v", got, time.Since(start))
 		}
 		close(release)
 		synctest.Wait()
-		if got := g.Call(t.Context(), run, call("hang", `{"city":"x"}`)); got.Text != "late" {
+		if got := g.Call(t.Context(), call("hang", `{"city":"x"}`)); got.Text != "late" {
 			t.Errorf("once the others came back: %+v", got)
 		}
 	})
@@ -249,7 +248,7 @@ func TestHangingToolIsGivenUpAndBounded(t *testing.T) {
 
 func TestCutRunEndsItsCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := build(t, gate.Options{}, tool(t, "wait", plugins.Pure, func(ctx context.Context, _ plugins.Run, _ arguments) (plugins.Result, error) {
+		g := build(t, gate.Options{}, tool(t, "wait", plugins.Pure, func(ctx context.Context, _ plugins.Call, _ arguments) (plugins.Result, error) {
 			<-ctx.Done()
 			<-t.Context().Done()
 			return plugins.Result{}, nil
@@ -257,11 +256,11 @@ func TestCutRunEndsItsCalls(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		start := time.Now()
-		got := g.Call(ctx, run, call("wait", `{"city":"x"}`))
+		got := g.Call(ctx, call("wait", `{"city":"x"}`))
 		if !got.Error || !strings.Contains(got.Text, "the run is over") || time.Since(start) != time.Second {
 			t.Errorf("got %+v after %v", got, time.Since(start))
 		}
-		if got := g.Call(ctx, run, call("wait", `{"city":"x"}`)); !strings.Contains(got.Text, "was not started") {
+		if got := g.Call(ctx, call("wait", `{"city":"x"}`)); !strings.Contains(got.Text, "was not started") {
 			t.Errorf("a call after the end: %+v", got)
 		}
 	})
@@ -277,15 +276,15 @@ func TestResultIsCutAndRedacted(t *testing.T) {
 	}
 	for _, test := range tests {
 		g := build(t, gate.Options{}, tool(t, "say", plugins.Pure, says(test.text)))
-		if got := g.Call(t.Context(), run, call("say", `{"city":"x"}`)); got.Text != test.want {
+		if got := g.Call(t.Context(), call("say", `{"city":"x"}`)); got.Text != test.want {
 			t.Errorf("%s: got %q", test.name, got.Text)
 		}
 	}
 
-	failing := tool(t, "fail", plugins.Pure, func(context.Context, plugins.Run, arguments) (plugins.Result, error) {
+	failing := tool(t, "fail", plugins.Pure, func(context.Context, plugins.Call, arguments) (plugins.Result, error) {
 		return plugins.Result{}, errors.New("401 with " + slack)
 	})
-	if got := build(t, gate.Options{}, failing).Call(t.Context(), run, call("fail", `{"city":"x"}`)); strings.Contains(got.Text, slack) || !got.Error {
+	if got := build(t, gate.Options{}, failing).Call(t.Context(), call("fail", `{"city":"x"}`)); strings.Contains(got.Text, slack) || !got.Error {
 		t.Errorf("an error: %q", got.Text)
 	}
 
@@ -293,13 +292,13 @@ func TestResultIsCutAndRedacted(t *testing.T) {
 	for shift := range 3 * len(slack) {
 		// The secret lies across each border of the cut in turn.
 		text := strings.Repeat("ä", limit/3-shift) + " " + slack + " " + strings.Repeat("€", limit)
-		got := build(t, gate.Options{MaxResult: limit}, tool(t, "say", plugins.Pure, says(text))).Call(t.Context(), run, call("say", `{"city":"x"}`))
+		got := build(t, gate.Options{MaxResult: limit}, tool(t, "say", plugins.Pure, says(text))).Call(t.Context(), call("say", `{"city":"x"}`))
 		if len(got.Text) > limit || !utf8.ValidString(got.Text) || strings.Contains(got.Text, slack[8:]) {
 			t.Fatalf("shift %d: %d bytes, valid %v", shift, len(got.Text), utf8.ValidString(got.Text))
 		}
 	}
 	huge := strings.Repeat("x", 100*limit)
-	if got := build(t, gate.Options{MaxResult: limit}, tool(t, "say", plugins.Pure, says(huge))).Call(t.Context(), run, call("say", `{"city":"x"}`)); len(got.Text) > limit || !strings.Contains(got.Text, "bytes left out here") {
+	if got := build(t, gate.Options{MaxResult: limit}, tool(t, "say", plugins.Pure, says(huge))).Call(t.Context(), call("say", `{"city":"x"}`)); len(got.Text) > limit || !strings.Contains(got.Text, "bytes left out here") {
 		t.Errorf("huge result: %d bytes", len(got.Text))
 	}
 }

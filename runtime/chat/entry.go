@@ -1,6 +1,9 @@
 package chat
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Authority says what an entry counts for in a turn.
 type Authority string
@@ -143,4 +146,29 @@ func (m Message) Entries(turn TurnID, authority Authority, origin Origin) []Entr
 		entries = append(entries, e)
 	}
 	return entries
+}
+
+// Contributors are the distinct other authors whose text was steered into a
+// turn of actor, first seen first. A steer whose author nobody knows counts as
+// one by the zero actor. own are the turn's own entries.
+func Contributors(own []Entry, actor Actor) []Actor {
+	var others []Actor
+	for _, e := range own {
+		author := e.Author()
+		if e.Origin == Steer && author != actor && !slices.Contains(others, author) {
+			others = append(others, author)
+		}
+	}
+	return others
+}
+
+// Actors are the distinct authors of a turn's instructions, first seen first.
+func Actors(own []Entry) []Actor {
+	var actors []Actor
+	for _, e := range own {
+		if e.Authority() == Instruction && !slices.Contains(actors, e.Author()) {
+			actors = append(actors, e.Author())
+		}
+	}
+	return actors
 }

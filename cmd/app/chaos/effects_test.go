@@ -27,14 +27,14 @@ type effectIn struct {
 	Word string `json:"word"`
 }
 
-func (e effects) Tools() []plugins.Tool {
+func (e effects) Open(context.Context, plugins.Services) (plugins.Extension, error) {
 	tool := func(name string, effect plugins.Effect) plugins.Tool {
 		t := plugins.Tool{Name: name, Description: "Takes effect.", Effect: effect, Access: plugins.Write}
-		return plugins.MustTool(t, func(ctx context.Context, run plugins.Run, in effectIn) (plugins.Result, error) {
-			return e.take(ctx, run.Key, in.Word)
+		return plugins.MustTool(t, func(ctx context.Context, call plugins.Call, in effectIn) (plugins.Result, error) {
+			return e.take(ctx, call.Key, in.Word)
 		})
 	}
-	return []plugins.Tool{tool(onceTool, plugins.Once), tool(sameTool, plugins.Idempotent)}
+	return plugins.Extension{Tools: []plugins.Tool{tool(onceTool, plugins.Once), tool(sameTool, plugins.Idempotent)}}, nil
 }
 
 const (

@@ -1,0 +1,125 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/caarlos0/env/v11"
+	"golang.org/x/sync/errgroup"
+
+	"reeve/plugins"
+	"reeve/plugins/gate"
+)
+
+// extensions are the plugins that are on, opened.
+type extensions struct {
+	gate   *gate.Gate
+	opened []opened
+	log    *slog.Logger
+	pause  time.Duration // before a background function is called again
+}
+
+type opened struct {
+	name string
+	plugins.Extension
+}
+
+// extend opens the plugins and puts their tools behind the gate. Whatever is
+// wrong with any of them is said at once.
+func (a assembly) extend(ctx context.Context, options gate.Options) (*extensions, error) {
+	if err := plugins.CheckNames(a.plugins); err != nil {
+		return nil, err
+	}
+	x := &extensions{gate: gate.New(options), log: a.log, pause: a.options.RetryEvery}
+	var wrong []error
+	for _, plugin := range a.plugins {
+		if err := x.open(ctx, plugin, a.options.Environ); err != nil {
+			wrong = append(wrong, err)
+		}
+	}
+	return x, errors.Join(wrong...)
+}
+
+func (x *extensions) open(ctx context.Context, plugin plugins.Plugin, environ []string) (err error) {
+	name := plugin.Name()
+	defer func() {
+		if fault := recover(); fault != nil {
+			err = fmt.Errorf("plugin %s: it panicked when it was opened: %v", name, fault)
+		}
+	}()
+	shared := false
+	extension, err := plugin.Open(ctx, plugins.Services{
+		Log: x.log.With("plugin", name),
+		Now: time.Now,
+		Settings: func(into any) error {
+			return env.ParseWithOptions(into, env.Options{Prefix: strings.ToUpper(name) + "_", Environment: env.ToMap(environ)})
+		},
+		Offer: func(tools []plugins.Tool) error { return x.gate.Set(name, tools, shared) },
+	})
+	if err != nil {
+		return fmt.Errorf("plugin %s: %w", name, err)
+	}
+	shared = extension.SharedStore
+	if err := extension.Check(name); err != nil {
+		return err
+	}
+	if err := x.gate.Set(name, extension.Tools, shared); err != nil {
+		return err
+	}
+	x.opened = append(x.opened, opened{name, extension})
+	return nil
+}
+
+// tools are the names of all tools that there are now.
+func (x *extensions) tools() []string {
+	names := []string{}
+	for _, spec := range x.gate.Offered(nil) {
+		names = append(names, spec.Name)
+	}
+	return names
+}
+
+// run keeps the plugins' background work going until ctx ends.
+func (x *extensions) run(ctx context.Context) error {
+	var group errgroup.Group
+	for _, o := range x.opened {
+		if o.Run == nil {
+			continue
+		}
+		group.Go(func() error {
+			x.keep(ctx, o)
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// keep calls a background function again, with a growing pause, as often as it
+// ends before its time.
+func (x *extensions) keep(ctx context.Context, o opened) {
+	for pause := x.pause; ctx.Err() == nil; pause = min(2*pause, 30*x.pause) {
+		err := attempt(ctx, o.Run)
+		if ctx.Err() != nil {
+			return
+		}
+		x.log.Error("plugin's background work ended", "plugin", o.name, "retry", pause.String(), "err", err)
+		select {
+		case <-ctx.Done():
+		case <-time.After(pause):
+		}
+	}
+}
+
+// attempt turns a panic into an error.
+func attempt(ctx context.Context, work func(context.Context) error) (err error) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			err = fmt.Errorf("it panicked with a %T", fault)
+		}
+	}()
+	return work(ctx)
+}

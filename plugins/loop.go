@@ -1,0 +1,48 @@
+package plugins
+
+import (
+	"encoding/json"
+
+	"reeve/runtime/chat"
+)
+
+// What the loop, the gate and the runtime say to each other. No plugin needs it.
+
+// Spec is a tool as it is offered to the model.
+type Spec struct {
+	Name        string
+	Description string
+	Parameters  json.RawMessage // JSON schema
+	// Effect is for the loop, which must not repeat every call after a crash;
+	// the model does not see it.
+	Effect Effect
+}
+
+// Asked is a call that the model asks for, with all that decides over it.
+type Asked struct {
+	// Run is as it was when the model asked: before any call of the same answer.
+	Run  Run
+	Call chat.ToolCall
+	// Before is how many calls the turn had asked for before this one.
+	Before int
+	// Offered are the names of the tools that were fixed for the turn; nil: all.
+	Offered []string
+}
+
+// EntryOf is an entry as plugins see it in a run of actor.
+func EntryOf(e chat.Entry, actor chat.Actor) Entry {
+	author := e.Author()
+	return Entry{
+		ID: e.ID, Turn: e.Turn, Role: e.Role, Origin: e.Origin, Author: author, Name: e.Name,
+		Authority: e.Authority(), ByRunActor: !author.IsZero() && author == actor, Private: e.Private,
+		Text: e.Text, Time: e.Time, Message: e.Message, File: e.File, Calls: e.Calls, Tool: e.Tool, Failed: e.Failed,
+	}
+}
+
+// CallKey names one call of a turn for good.
+func CallKey(turn chat.TurnID, call string) string { return string(turn) + "/" + call }
+
+// TaskKey names one task of a turn for good.
+func TaskKey(plugin, task string, turn chat.TurnID) string {
+	return plugin + "/" + task + "/" + string(turn)
+}
