@@ -117,6 +117,9 @@ type Call struct {
 	// has the same key.
 	Key   string
 	Store Store
+	// Slack reads in Slack for the actor; nil unless the tool's provider is
+	// SlackProvider.
+	Slack Slack
 }
 
 // Result is what a tool gives back to the model.
@@ -253,4 +256,54 @@ type Store interface {
 	Delete(ctx context.Context, key string) error
 	// Keys are all keys, in order.
 	Keys(ctx context.Context) ([]string, error)
+}
+
+// SlackProvider is the provider of tools that read in Slack with the bot's own
+// token.
+const SlackProvider = "slack"
+
+// Slack reads in Slack for the person that one call is made for: only where he
+// and the bot are members, asked anew for each reading. Every error is fit for
+// the model; a Refusal is a sentence that says why not, and never tells a place
+// that does not exist from one that he cannot see.
+type Slack interface {
+	// Messages are the newest ones of a place, oldest first. more: there are
+	// older ones, or may be.
+	Messages(ctx context.Context, in SlackPlace) (messages []SlackMessage, more bool, err error)
+	// Message is one message. thread is the first of its thread, where known.
+	Message(ctx context.Context, channel string, thread, ts chat.TS) (SlackMessage, error)
+	// Person is an account of the bot's workspace.
+	Person(ctx context.Context, user chat.UserID) (SlackPerson, error)
+}
+
+// Refusal is why somebody may not have what he asked for, as a sentence.
+type Refusal string
+
+func (r Refusal) Error() string { return string(r) }
+
+// SlackPlace is a part of a channel, or of one thread in it.
+type SlackPlace struct {
+	Channel string  // its id, or its name
+	Thread  chat.TS // empty: the channel's top level
+	Before  chat.TS // empty: the newest messages
+	Limit   int     // how many messages; at most 100
+}
+
+// SlackMessage is a message as it was read, with what came with it. Nobody
+// instructs with it.
+type SlackMessage struct {
+	chat.Message
+	Replies int // below it, when it begins a thread
+}
+
+// SlackPerson is what Slack says of an account.
+type SlackPerson struct {
+	ID          chat.UserID
+	Name        string // the display name
+	RealName    string
+	Title       string
+	Zone        string // IANA; empty when unknown
+	Bot         bool
+	Guest       bool
+	Deactivated bool
 }

@@ -29,6 +29,8 @@ type Options struct {
 	// Store is where a plugin keeps what it stores for a person, or, for the
 	// zero actor, for all. Nil: calls have no store.
 	Store func(plugin string, actor chat.Actor) plugins.Store
+	// Slack reads in Slack for a run's actor. Nil: no tool can.
+	Slack func(run plugins.Run) plugins.Slack
 	// MaxCalls is how many calls one turn may make: 500.
 	MaxCalls int
 	// Timeout is for a tool that names none: 30 s.
