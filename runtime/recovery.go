@@ -74,6 +74,9 @@ func (r *Runtime) takeOver(ctx context.Context, d mailbox.Due) (bool, error) {
 		}
 		return ok, err
 	}
+	if d.Kind == mailbox.DueWait {
+		return r.expire(ctx, d)
+	}
 	if !r.reserve() {
 		return false, nil // a place that becomes free looks again
 	}
@@ -101,6 +104,26 @@ func (r *Runtime) takeOver(ctx context.Context, d mailbox.Due) (bool, error) {
 	}
 	r.start(result.Claimed)
 	return true, nil
+}
+
+// expire ends a wait whose time is over. That takes no room: without it, the
+// turn waits in the queue.
+func (r *Runtime) expire(ctx context.Context, d mailbox.Due) (bool, error) {
+	next := r.next(r.reserve())
+	ended, claimed, err := r.opts.Box.ExpireWait(ctx, d.Conversation, d.Turn, next)
+	if ended {
+		r.opts.Logger.Info("wait expired", "turn", d.Turn, "conversation", d.Conversation.Key())
+	}
+	switch {
+	case claimed != nil:
+		if claimed.Turn != next.Turn {
+			r.opts.Count(CountResumed, "", 1)
+		}
+		r.start(claimed)
+	case next.Claim:
+		r.release()
+	}
+	return ended, err
 }
 
 // abandon ends a turn that has lost all its workers. Its actor is told in the

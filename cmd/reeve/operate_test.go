@@ -70,7 +70,7 @@ func seed(url, prefix string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := box.Park(ctx, ref(c), 1, []byte("consent"), mailbox.Next{}); err != nil {
+	if _, err := box.Park(ctx, mailbox.Park{Ref: ref(c), Number: 1, For: []byte("consent")}); err != nil {
 		return err
 	}
 	if c, err = s.says("UERIN", turn("erin01"), true, "a thing that ends"); err != nil {

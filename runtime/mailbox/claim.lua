@@ -25,7 +25,7 @@ local function park(turn, actor, batch)
     turn = by.turn
     begin(c, by, actor, batch, now)
   end
-  redis.call('HSET', turn_key(turn), 'state', 'parked', 'token', '', 'wait', 'untouched')
+  redis.call('HSET', turn_key(turn), 'state', 'parked', 'token', '', 'wait', 'untouched', 'wait_id', 'u' .. now)
   redis.call('HDEL', turn_key(turn), 'ended')
   if redis.call('HGET', conv_key(c), 'run') == turn then redis.call('HDEL', conv_key(c), 'run') end
   redis.call('HSET', conv_key(c), 'p:' .. actor, turn)

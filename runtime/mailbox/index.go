@@ -19,40 +19,43 @@ const (
 	DueTurn  DueKind = "t" // a turn's lease ends
 	DueQueue DueKind = "q" // on offer: messages wait and no turn runs, or one was handed over
 	DueSend  DueKind = "s" // a sender's lease ends
+	DueWait  DueKind = "w" // the time of a parked turn's wait is over
 )
 
 // Due is one item of the index: what is to be looked at, and in how long.
 type Due struct {
 	Kind         DueKind
 	Conversation chat.Conversation
-	Turn         chat.TurnID // of a DueTurn
+	Turn         chat.TurnID // of a DueTurn or DueWait
 	In           time.Duration
 	Seen         time.Time // when the index was read, by the store's clock
 }
 
-// duePerShard bounds what one look at the index brings of each: leases, and
-// conversations on offer.
+// duePerShard bounds what one look at the index brings of each of its bands.
 const duePerShard = 64
 
-// offered is added to the score of a conversation on offer; see prelude_keys.lua.
-const offered = 10_000_000_000_000
+// band is added to an item's score once for each band of the index in front of
+// its own; see prelude_keys.lua.
+const band, bands = 10_000_000_000_000, 3
 
-// Due reads the earliest items of the index of every shard, in one round trip,
-// by the store's clock. Nothing that is created later can be due earlier than
-// one TTL from now, but work that is offered, which is published.
+// Due reads the earliest items of each band of the index of every shard, in one
+// round trip, by the store's clock. Nothing that is created later can be due
+// earlier than one TTL from now, but work that is offered, which is published,
+// and a wait of less than a TTL, which may so last for a whole one.
 func (b *Box) Due(ctx context.Context) ([]Due, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.opts.CallTimeout)
 	defer cancel()
-	border := strconv.Itoa(offered)
-	leases := &redis.ZRangeBy{Min: "-inf", Max: "(" + border, Count: duePerShard}
-	offers := &redis.ZRangeBy{Min: border, Max: "+inf", Count: duePerShard}
 	var clock *redis.TimeCmd
-	cmds := make([]*redis.ZSliceCmd, 0, 2*shards)
+	cmds := make([]*redis.ZSliceCmd, 0, bands*shards)
 	_, err := b.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 		clock = p.Time(ctx)
 		for n := range shards {
 			index := b.keys.shard(n) + "leases"
-			cmds = append(cmds, p.ZRangeByScoreWithScores(ctx, index, leases), p.ZRangeByScoreWithScores(ctx, index, offers))
+			for i := range bands {
+				cmds = append(cmds, p.ZRangeByScoreWithScores(ctx, index, &redis.ZRangeBy{
+					Min: strconv.Itoa(i * band), Max: "(" + strconv.Itoa((i+1)*band), Count: duePerShard,
+				}))
+			}
 		}
 		return nil
 	})
@@ -61,14 +64,12 @@ func (b *Box) Due(ctx context.Context) ([]Due, error) {
 	}
 	now := clock.Val().UnixMilli()
 	var due []Due
-	for _, cmd := range cmds {
+	for i, cmd := range cmds {
 		for _, z := range cmd.Val() {
 			member, _ := z.Member.(string)
 			if d, ok := parseDue(member); ok {
-				if z.Score >= offered {
-					z.Score -= offered
-				}
-				d.In, d.Seen = time.Duration(int64(z.Score)-now)*time.Millisecond, clock.Val()
+				at := int64(z.Score) - int64(i%bands*band)
+				d.In, d.Seen = time.Duration(at-now)*time.Millisecond, clock.Val()
 				due = append(due, d)
 			}
 		}

@@ -53,7 +53,7 @@ func TestP4_EveryMessageEndsInOneTurn(t *testing.T) {
 		rt.Repeat(map[string]func(*rapid.T){
 			"put": m.put, "put more": m.put, "retry": m.retry, "boundary": m.boundary, "answer": m.answer,
 			"close": m.close, "finish": m.finish, "crash": m.crash, "hand over": m.handOver, "park": m.park,
-			"end wait": m.endWait, "claim": m.claim, "zombie writes": m.zombieWrites,
+			"end wait": m.endWait, "end an old wait": m.endOldWait, "claim": m.claim, "zombie writes": m.zombieWrites,
 		})
 		m.drain()
 		m.check()
@@ -72,6 +72,12 @@ type stopped struct {
 	of chat.Actor
 }
 
+// waited is a wait that a turn was parked in.
+type waited struct {
+	turn chat.TurnID
+	id   mailbox.WaitID
+}
+
 type machine struct {
 	*rapid.T
 	world  *world
@@ -80,7 +86,8 @@ type machine struct {
 	stops  []stopped
 	held   *run   // the running turn, while its worker lives
 	lost   []*run // workers that another claim has replaced
-	parked map[chat.TurnID]bool
+	parked map[chat.TurnID]mailbox.WaitID
+	waits  []waited // all there ever were
 	ran    map[chat.TurnID]chat.Actor
 }
 
@@ -90,7 +97,7 @@ func newMachine(rt *rapid.T, t *testing.T, boxes []*mailbox.Box, root chat.TS) *
 		t: t, box: boxes[0], other: boxes[1], conv: chat.Conversation{Team: "T1", Channel: "C1", Root: root},
 		policy: runtime.Policy{SameActor: modes.Draw(rt, "same"), CrossActor: modes.Draw(rt, "cross"), Stop: runtime.StopByAnyone},
 	}
-	return &machine{T: rt, world: w, boxes: boxes, parked: map[chat.TurnID]bool{}, ran: map[chat.TurnID]chat.Actor{}}
+	return &machine{T: rt, world: w, boxes: boxes, parked: map[chat.TurnID]mailbox.WaitID{}, ran: map[chat.TurnID]chat.Actor{}}
 }
 
 func (m *machine) must(err error) {
@@ -342,7 +349,8 @@ func (m *machine) handOver(t *rapid.T) {
 func (m *machine) park(t *rapid.T) {
 	r := m.worker(t)
 	r.n++
-	got, err := r.box.Park(m.Context(), r.Ref, r.n, nil, m.next(t), []byte("calls"))
+	p := mailbox.Park{Ref: r.Ref, Number: r.n, Next: m.next(t), Entries: entries("calls")}
+	got, err := r.box.Park(m.Context(), p)
 	m.must(err)
 	if !got.Parked {
 		r.n--
@@ -350,7 +358,8 @@ func (m *machine) park(t *rapid.T) {
 	}
 	m.held = nil
 	m.lost = append(m.lost, r)
-	m.parked[r.Turn] = true
+	m.parked[r.Turn] = p.ID()
+	m.waits = append(m.waits, waited{r.Turn, p.ID()})
 	m.took(got.Next, r.box)
 }
 
@@ -361,9 +370,25 @@ func (m *machine) endWait(t *rapid.T) {
 	m.endAllWaits(m.box(t), m.next(t).Claim)
 }
 
+// endOldWait is a click that comes late: it finds nothing to end.
+func (m *machine) endOldWait(t *rapid.T) {
+	if len(m.waits) == 0 {
+		t.Skip()
+	}
+	w := rapid.SampledFrom(m.waits).Draw(t, "wait")
+	if m.parked[w.turn] == w.id {
+		t.Skip()
+	}
+	ended, got, err := m.box(t).EndWait(m.Context(), m.world.conv, w.turn, w.id, nil, m.next(t))
+	m.must(err)
+	if ended || got != nil {
+		m.Fatalf("wait %s of turn %s was ended twice", w.id, w.turn)
+	}
+}
+
 func (m *machine) endAllWaits(box *mailbox.Box, claim bool) {
 	for _, turn := range slices.Sorted(maps.Keys(m.parked)) {
-		_, got, err := box.EndWait(m.Context(), m.world.conv, turn, nil, mailbox.Next{Claim: claim, Turn: m.turnID()})
+		_, got, err := box.EndWait(m.Context(), m.world.conv, turn, m.parked[turn], nil, mailbox.Next{Claim: claim, Turn: m.turnID()})
 		m.must(err)
 		m.took(got, box)
 	}

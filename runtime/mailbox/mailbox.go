@@ -33,6 +33,8 @@ type Claimed struct {
 	Stop *Stop
 	// Unread counts the steers that wait to be read.
 	Unread int
+	// Waited is set when the turn has been parked.
+	Waited *Waited
 	// Commits numbers the last commit; the next one is one more.
 	Commits int64
 	// Start is the local time at which the claim was sent: the lease may be

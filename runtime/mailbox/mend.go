@@ -206,7 +206,7 @@ func (b *Box) suspects(ctx context.Context, cursor int64) (map[chat.Conversation
 func parseListed(list, member string) (c chat.Conversation, what string, ok bool) {
 	if list == "leases" {
 		d, ok := parseDue(member)
-		if d.Kind != DueTurn && d.Kind != DueQueue && d.Kind != DueSend {
+		if d.Kind != DueTurn && d.Kind != DueQueue && d.Kind != DueSend && d.Kind != DueWait {
 			ok = false
 		}
 		return d.Conversation, string(d.Turn), ok

@@ -112,6 +112,7 @@ end
 local function forget(turn)
   for _, list in ipairs({RUNNING, PARKED, WAITING}) do redis.call('ZREM', list, c .. '|' .. turn) end
   redis.call('ZREM', INDEX, 't|' .. c .. '|' .. turn)
+  redis.call('ZREM', INDEX, 'w|' .. c .. '|' .. turn)
   redis.call('LREM', ready_key(c), 0, turn)
 end
 local function abandon(turn, actor, why)
@@ -196,6 +197,15 @@ local function settle(turn)
     end
     if state == 'parked' then
       redis.call('ZADD', PARKED, 'NX', now, c .. '|' .. turn)
+      local ends = redis.call('HGET', turn_key(turn), 'wait_until')
+      if ends and not tonumber(ends) then
+        ends = now
+        redis.call('HSET', turn_key(turn), 'wait_until', now)
+      end
+      if ends and not redis.call('ZSCORE', INDEX, 'w|' .. c .. '|' .. turn) then
+        due_wait(c, turn, ends)
+        done('the index lacked the end of the wait of ' .. turn)
+      end
     elseif not queued(turn) then
       redis.call('RPUSH', ready_key(c), turn)
       redis.call('ZADD', WAITING, 'NX', now, c .. '|' .. turn)
@@ -277,7 +287,7 @@ if not redis.call('HGET', conv_key(c), 'run') and (#lane > 0 or redis.call('LLEN
   end
 end
 if next(unsent) and not redis.call('ZSCORE', INDEX, 's|' .. c) then
-  redis.call('ZADD', INDEX, now, 's|' .. c)
+  due_send(c, now)
   done('the index lacked the outbox')
 elseif not next(unsent) then
   redis.call('ZREM', INDEX, 's|' .. c)

@@ -224,6 +224,9 @@ func (x *explorer) repeats(n *node, turn int) error {
 	if err := x.zombie(n, old, turn); err != nil {
 		return err
 	}
+	if err := x.lateEnd(n); err != nil {
+		return err
+	}
 	i := turn % len(n.put)
 	if !n.put[i] {
 		return nil
@@ -256,6 +259,22 @@ func (x *explorer) zombie(n *node, old *pastCall, turn int) error {
 		return fmt.Errorf("%s by a worker that lost turn %s is taken", e, w.turn)
 	}
 	return nil
+}
+
+// lateEnd lets whoever could end the first wait that was ended try again, as if
+// he had not done so: what it ended has ended, whatever the turn waits for now.
+func (x *explorer) lateEnd(n *node) error {
+	var first *pastCall
+	for p := n.past; p != nil; p = p.before {
+		if p.kind == evEndWait {
+			first = p
+		}
+	}
+	if first == nil {
+		return nil
+	}
+	_, err := x.try(n, event{kind: evEndWait, of: first.of, wait: first.wait, room: true}, worker{})
+	return err
 }
 
 // try makes a step that must not write.
@@ -291,7 +310,7 @@ func (x *explorer) again(n *node, p *pastCall) error {
 	case current && (!same || t.token() != n.holder.token):
 		return fmt.Errorf("%s, sent again, keeps back its lease", p.event)
 	case current:
-	case !p.wrote || p.kind == evRenew || p.kind == evClaim || p.kind == evEndWait && !same:
+	case !p.wrote || p.kind == evRenew || p.kind == evClaim:
 		return x.fresh(n, t)
 	case !same:
 		return fmt.Errorf("%s, sent again, has written twice", p.event)
@@ -372,7 +391,7 @@ func (x *explorer) comesToRest(n *node) error {
 				maps.Copy(x.resting, way)
 				return x.atRest(&rest, v)
 			}
-			e = event{kind: evEndWait, of: v.turns[parked].number()}
+			e = event{kind: evEndWait, of: v.turns[parked].number(), wait: v.turns[parked].wait()}
 		}
 		next, err := x.step(&rest, e)
 		if err != nil {

@@ -147,6 +147,7 @@ type event struct {
 	kind kind
 	of   int16
 	room bool // the caller has room for a turn
+	wait mailbox.WaitID
 }
 
 func (e event) String() string {
@@ -183,7 +184,7 @@ func (x *explorer) events(n *node, v *view) []event {
 	for _, t := range v.turns {
 		waits = waits || t.id == run && len(t.steers)+len(t.carried()) > 0
 		if t.fields["state"] == "parked" {
-			rooms(event{kind: evEndWait, of: t.number()}, run == "")
+			rooms(event{kind: evEndWait, of: t.number(), wait: t.wait()}, run == "")
 		}
 	}
 	if v.due(n.store.Now) {
@@ -264,7 +265,7 @@ func (x *explorer) call(e event, w worker, next chat.TurnID) (told, error) {
 		got, errs := box.PutAll(ctx, []mailbox.Put{{Message: m, Row: x.rows[e.of], Turn: next, Claim: e.room}})
 		return told{Put: got[0], Claimed: got[0].Claimed}, errs[0]
 	case evEndWait:
-		_, got, err := box.EndWait(ctx, modelPlace, turnName(e.of), nil, offer)
+		_, got, err := box.EndWait(ctx, modelPlace, turnName(e.of), e.wait, nil, offer)
 		return told{Claimed: got}, err
 	case evClaim:
 		offer.Claim = true
@@ -275,7 +276,7 @@ func (x *explorer) call(e event, w worker, next chat.TurnID) (told, error) {
 			Take: e.kind == evBoundary, Answer: e.kind == evAnswer})
 		return told{Stopping: got.Stop != nil, Taken: got.Taken}.or(err)
 	case evPark:
-		got, err := box.Park(ctx, ref, w.n+1, nil, offer, modelEntry...)
+		got, err := box.Park(ctx, mailbox.Park{Ref: ref, Number: w.n + 1, Next: offer, Entries: modelEntry})
 		return told{Claimed: got.Next, Stopping: got.Stop != nil, Ended: got.Parked, Open: !got.Parked}.or(err)
 	case evHandOver:
 		return told{Ended: true}.or(box.HandOver(ctx, ref))

@@ -35,6 +35,9 @@ func (t turnView) number() int16 {
 	return int16(n)
 }
 
+// wait names what a parked turn waits for.
+func (t turnView) wait() mailbox.WaitID { return mailbox.WaitID(t.fields["wait_id"]) }
+
 func (t turnView) open() bool {
 	s := t.fields["state"]
 	return s == "running" || s == "parked" || s == "queued"
@@ -166,7 +169,8 @@ func (x *explorer) hash(n *node, v *view) [16]byte {
 
 // appendState writes an open turn as hash sees it.
 func (t turnView) appendState(b []byte, now int64) []byte {
-	b = fmt.Appendf(b, "\nturn %s ", t.fields["first"])
+	// A wait that follows another is a case of its own.
+	b = fmt.Appendf(b, "\nturn %s again %t ", t.fields["first"], t.fields["ended_by"] != "")
 	for _, k := range slices.Sorted(maps.Keys(t.fields)) {
 		value := t.fields[k]
 		read := strings.HasPrefix(k, "u:") || strings.HasPrefix(k, "k:")

@@ -47,13 +47,10 @@ func (b *Box) Abandon(ctx context.Context, c chat.Conversation, turn chat.TurnID
 func (b *Box) Resume(ctx context.Context, c chat.Conversation, turn chat.TurnID) error {
 	callCtx, cancel := context.WithTimeout(ctx, b.opts.CallTimeout)
 	defer cancel()
-	wait, err := b.rdb.HGet(callCtx, b.keys.turn(c, turn), "wait").Result()
-	if isNil(err) {
-		err = nil
-	}
+	f, err := b.rdb.HMGet(callCtx, b.keys.turn(c, turn), "wait", "wait_id").Result()
 	ended := false
-	if err == nil && wait == untouched {
-		ended, _, err = b.EndWait(ctx, c, turn, []byte("resumed"), Next{})
+	if err == nil && str(f[0]) == untouched {
+		ended, _, err = b.EndWait(ctx, c, turn, WaitID(str(f[1])), []byte("resumed"), Next{})
 	}
 	if err != nil {
 		return fmt.Errorf("resume turn %s: %w", turn, err)

@@ -94,6 +94,24 @@ func (b *Box) instead(ctx context.Context, c chat.Conversation, p Posted) (why, 
 	return why, item, err
 }
 
+// sendLease is the sender's lease that a step has answered, if it has one for
+// this process, and what is to be posted: the step's own parts, unless an earlier
+// sender has left some.
+func (b *Box) sendLease(ctx context.Context, c chat.Conversation, token, look any, start time.Time, parts []chat.Part) (*SendLease, []chat.Part) {
+	if str(token) == "" {
+		return nil, nil
+	}
+	l := &SendLease{Conversation: c, Token: Token(str(token)), Start: start, Look: num(look) == 1}
+	if !l.Look {
+		return l, parts
+	}
+	parts, err := b.Sent(ctx, *l)
+	if err != nil {
+		return nil, nil // the step stands; whoever finds the lease ended posts
+	}
+	return l, parts
+}
+
 // ClaimSending takes over an outbox whose sender is lost; ok is false when
 // there is nothing to take.
 func (b *Box) ClaimSending(ctx context.Context, c chat.Conversation) (l SendLease, parts []chat.Part, ok bool, err error) {

@@ -1,28 +1,39 @@
 -- park: the turn waits for something outside and holds nobody; the next one is
--- claimed or offered. KEYS: the turn, its log, the conversation, the index.
+-- claimed or offered. The wait is named by the commit that began it, which no
+-- other wait of the turn is.
+-- KEYS: the turn, its log, the conversation, the outbox, the index.
 -- ARGV: 2 conversation, 3 turn, 4 token, 5 commit number, 6 what it waits for
 --   (opaque), 7 owner, 8 nonce, 9 ttl (ms), 10 next turn id, 11 setup,
---   12 claims, 13.. entries
+--   12 claims, 13 for how long it waits at most (ms; 0: for good), 14 number of
+--   entries, 15.. entries, then parts ('ID\nPAYLOAD')
 -- Returns {} when the token is stale; {'stopping', by, ts}; {'open', unread
 --   steers} when a steer waits, which is to be read first; or {'parked', next
---   claim or false}.
+--   claim or false, sender token, look}.
 local c, turn, token, n = ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5])
 local by = {owner = ARGV[7], nonce = ARGV[8], ttl = tonumber(ARGV[9]), turn = ARGV[10],
   setup = ARGV[11], claims = ARGV[12]}
 local now = now_ms()
-local t = redis.call('HMGET', turn_key(turn), 'state', 'token', 'actor', 'stop_by', 'stop_ts', 'ran', 'claimed', 'parked')
-if t[8] == token then return {'parked', claimed_before(c, by.nonce)} end
+local t = redis.call('HMGET', turn_key(turn), 'state', 'token', 'actor', 'stop_by', 'stop_ts', 'ran', 'claimed', 'parked',
+  'c_sender', 'c_look')
+if t[8] == token then return {'parked', claimed_before(c, by.nonce), t[9] or '', tonumber(t[10] or 0)} end
 if not holds(turn, token) then return {} end
 if t[5] then return {'stopping', t[4], t[5]} end
 if redis.call('ZCARD', steer_key(turn)) > 0 then return {'open', redis.call('ZCARD', steer_key(turn))} end
-for i = 13, #ARGV do redis.call('RPUSH', log_key(turn), 'entry\n' .. ARGV[i]) end
+local entries, parts = tonumber(ARGV[14]), {}
+for i = 15, 14 + entries do redis.call('RPUSH', log_key(turn), 'entry\n' .. ARGV[i]) end
+for i = 15 + entries, #ARGV do parts[#parts + 1] = ARGV[i] end
+local sender = queue_parts(c, parts, by, now)
 carry(turn)
 redis.call('HSET', turn_key(turn), 'state', 'parked', 'parked', token, 'token', '', 'wait', ARGV[6],
-  'commits', n, 'ran', tonumber(t[6]) + now - tonumber(t[7]))
+  'wait_id', n, 'commits', n, 'ran', tonumber(t[6]) + now - tonumber(t[7]), 'c_sender', sender[1], 'c_look', sender[2])
 redis.call('HDEL', turn_key(turn), 'fresh', 'ended')
 redis.call('HSET', conv_key(c), 'p:' .. t[3], turn)
 redis.call('HDEL', conv_key(c), 'run')
 redis.call('ZREM', INDEX, 't|' .. c .. '|' .. turn)
 redis.call('ZREM', RUNNING, c .. '|' .. turn)
 redis.call('ZADD', PARKED, now, c .. '|' .. turn)
-return {'parked', claim_next(c, by, now, true)}
+if tonumber(ARGV[13]) > 0 then
+  redis.call('HSET', turn_key(turn), 'wait_until', now + tonumber(ARGV[13]))
+  due_wait(c, turn, now + tonumber(ARGV[13]))
+end
+return {'parked', claim_next(c, by, now, true), sender[1], sender[2]}

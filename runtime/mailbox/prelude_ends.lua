@@ -14,14 +14,14 @@ local function queue_parts(c, parts, by, now)
   local s = redis.call('HMGET', conv_key(c), 's_until')
   if s[1] and tonumber(s[1]) > now then return {'', 0} end
   if not by then
-    redis.call('ZADD', INDEX, now, 's|' .. c)
+    due_send(c, now)
     redis.call('PUBLISH', CHANNELS .. 'work', c)
     return {'', 0}
   end
   local fence = redis.call('HINCRBY', conv_key(c), 'fence', 1)
   local token = fence .. '-' .. by.nonce
   redis.call('HSET', conv_key(c), 's_tok', token, 's_until', now + by.ttl)
-  redis.call('ZADD', INDEX, now + by.ttl, 's|' .. c)
+  due_send(c, now + by.ttl)
   return {token, had > 0 and 1 or 0}
 end
 
@@ -114,6 +114,7 @@ local function finish(c, turn, outcome, now)
       redis.call('HDEL', conv_key(c), 'p:' .. t[1])
     end
     redis.call('LREM', ready_key(c), 0, turn)
+    redis.call('ZREM', INDEX, 'w|' .. c .. '|' .. turn)
     redis.call('ZREM', PARKED, c .. '|' .. turn)
     redis.call('ZREM', WAITING, c .. '|' .. turn)
   end

@@ -68,13 +68,18 @@ local function rest(c)
   end
 end
 
--- Work for any replica with room: it stands in the index, due at once, but
--- behind all leases, so that no backlog of it hides the end of one.
-local OFFERED = 1e13
+-- The index has three bands, by score, so that no backlog of one hides another:
+-- turns' leases by when they end; work on offer, due at once, for any replica
+-- with room; and what a replica without room can do too: take over outboxes, and
+-- end waits whose time is over.
+local OFFERED, ROOMLESS = 1e13, 2e13
 local function offer(c, now)
   redis.call('ZADD', INDEX, OFFERED + now, 'q|' .. c)
   redis.call('PUBLISH', CHANNELS .. 'work', c)
 end
+
+local function due_send(c, at) redis.call('ZADD', INDEX, ROOMLESS + at, 's|' .. c) end
+local function due_wait(c, turn, at) redis.call('ZADD', INDEX, ROOMLESS + at, 'w|' .. c .. '|' .. turn) end
 
 local function signal(owner, what, turn)
   redis.call('PUBLISH', CHANNELS .. 'owner:' .. owner, what .. ' ' .. turn)

@@ -3,6 +3,8 @@
 -- A parked turn's wait has ended: it waits for a worker.
 local function queue(c, turn, how, now)
   redis.call('HSET', turn_key(turn), 'state', 'queued', 'ended', how)
+  redis.call('HDEL', turn_key(turn), 'wait_until')
+  redis.call('ZREM', INDEX, 'w|' .. c .. '|' .. turn)
   redis.call('RPUSH', ready_key(c), turn)
   redis.call('ZREM', PARKED, c .. '|' .. turn)
   redis.call('ZADD', WAITING, now, c .. '|' .. turn)
@@ -25,10 +27,10 @@ end
 -- What a claimer is told of its turn: see Claimed in mailbox.go.
 local function claimed(c, turn)
   local t = redis.call('HMGET', turn_key(turn), 'actor', 'token', 'attempts', 'setup', 'history',
-    'ran', 'commits', 'stop_by', 'stop_ts', 'fresh')
-  for i = 1, 10 do t[i] = t[i] or '' end
+    'ran', 'commits', 'stop_by', 'stop_ts', 'fresh', 'wait_id', 'wait', 'ended')
+  for i = 1, 13 do t[i] = t[i] or '' end
   return {c, turn, t[1], t[2], t[3], t[4], t[5], t[6], t[7], t[8], t[9], t[10],
-    redis.call('LRANGE', log_key(turn), 0, -1), redis.call('ZCARD', steer_key(turn))}
+    redis.call('LRANGE', log_key(turn), 0, -1), redis.call('ZCARD', steer_key(turn)), t[11], t[12], t[13]}
 end
 
 -- The claim that a call with this nonce made before its answer was lost.

@@ -124,14 +124,24 @@ func (r *run) staysOpen(text, taken string) mailbox.Closing {
 	return got
 }
 
-func (r *run) park(next mailbox.Next, texts ...string) mailbox.Parking {
+// wait names the wait in which the turn was parked last.
+func (r *run) wait() mailbox.WaitID { return mailbox.Park{Number: r.n}.ID() }
+
+// parks wants no error.
+func (r *run) parks(p mailbox.Park) mailbox.Parking {
 	r.t.Helper()
 	r.n++
-	got, err := r.box.Park(context.Background(), r.Ref, r.n, []byte("consent"), next, entries(texts...)...)
+	p.Ref, p.Number, p.For = r.Ref, r.n, []byte("consent")
+	got, err := r.box.Park(context.Background(), p)
 	if err != nil {
 		r.t.Fatal(err)
 	}
 	return got
+}
+
+func (r *run) park(next mailbox.Next, texts ...string) mailbox.Parking {
+	r.t.Helper()
+	return r.parks(mailbox.Park{Next: next, Entries: entries(texts...)})
 }
 
 func (r *run) renew() (mailbox.Pulse, error) {
@@ -151,7 +161,10 @@ func (r *run) isLost() {
 		},
 		"close": func() error { _, err := r.tryClose(mailbox.Done, "late", next); return err },
 		"fail":  func() error { _, err := r.tryClose(mailbox.Failed, "late", next); return err },
-		"park":  func() error { _, err := r.box.Park(ctx, r.Ref, 99, nil, next, []byte("late")); return err },
+		"park": func() error {
+			_, err := r.box.Park(ctx, mailbox.Park{Ref: r.Ref, Number: 99, Next: next, Entries: entries("late")})
+			return err
+		},
 	}
 	for what, try := range tries {
 		if err := try(); !errors.Is(err, mailbox.ErrStale) {

@@ -13,7 +13,7 @@ if #parts == 0 then
 end
 local token = redis.call('HINCRBY', conv_key(c), 'fence', 1) .. '-' .. ARGV[3]
 redis.call('HSET', conv_key(c), 's_tok', token, 's_until', now + tonumber(ARGV[4]))
-redis.call('ZADD', INDEX, now + tonumber(ARGV[4]), 's|' .. c)
+due_send(c, now + tonumber(ARGV[4]))
 local out = {token}
 for _, part in ipairs(parts) do out[#out + 1] = part end
 return out

@@ -55,7 +55,7 @@ if #left == 2 and #instead == 0 then
 else
   local ends = now + tonumber(ARGV[4])
   redis.call('HSET', conv_key(c), 's_until', ends)
-  redis.call('ZADD', INDEX, ends, 's|' .. c)
+  due_send(c, ends)
   if ends == now then redis.call('PUBLISH', CHANNELS .. 'work', c) end
   queue_parts(c, instead, nil, now) -- the lease is ours: it offers nobody the outbox
   for _, part in ipairs(instead) do left[#left + 1] = part end

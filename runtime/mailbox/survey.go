@@ -28,6 +28,10 @@ type Work struct {
 	Attempt int       `json:"attempt,omitempty"`
 	// Owner is the process that runs it, or ran it last.
 	Owner string `json:"owner,omitempty"`
+	// WaitID names the wait of a parked turn: whoever ends it has to say which.
+	// WaitUntil is when its time is over.
+	WaitID    WaitID    `json:"wait_id,omitempty"`
+	WaitUntil time.Time `json:"wait_until,omitzero"`
 	// Untouched: it is parked because nobody had touched it for long.
 	Untouched bool `json:"untouched,omitempty"`
 	// Old: nobody has touched it for so long that it will not go on by itself,
@@ -121,7 +125,7 @@ func (b *Box) Survey(ctx context.Context, ended bool) (work []Work, now time.Tim
 	return work, now, nil
 }
 
-var workFields = []string{"state", "actor", "born", "attempts", "owner", "wait", "stop_ts", "until"}
+var workFields = []string{"state", "actor", "born", "attempts", "owner", "wait", "stop_ts", "wait_id", "wait_until", "until"}
 
 func readWork(c chat.Conversation, turn chat.TurnID, head []any) Work {
 	w := Work{Conversation: c, Turn: turn}
@@ -132,6 +136,12 @@ func readWork(c chat.Conversation, turn chat.TurnID, head []any) Work {
 	w.Actor, _ = chat.ParseActor(str(head[1]))
 	if ms := num(head[2]); ms > 0 {
 		w.Born = time.UnixMilli(ms).UTC()
+	}
+	if w.State == "parked" {
+		w.WaitID = WaitID(str(head[7]))
+		if ms := num(head[8]); ms > 0 {
+			w.WaitUntil = time.UnixMilli(ms).UTC()
+		}
 	}
 	w.Untouched = w.State == "parked" && str(head[5]) == untouched
 	w.Stopping = str(head[6]) != "" && (w.State == "running" || w.State == "queued")

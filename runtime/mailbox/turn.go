@@ -3,7 +3,6 @@ package mailbox
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -166,18 +165,13 @@ func (b *Box) Close(ctx context.Context, c Close) (Closing, error) {
 	for _, e := range c.Entries {
 		args = append(args, e)
 	}
-	c.Parts = slices.Clone(c.Parts)
-	for i := range c.Parts {
-		c.Parts[i].Written = chat.TSOf(time.Now())
-		item, err := partItem(c.Parts[i])
-		if err != nil {
-			return Closing{}, fmt.Errorf("close turn %s: %w", c.Turn, err)
-		}
-		args = append(args, item)
+	parts, items, err := partItems(c.Parts)
+	if err != nil {
+		return Closing{}, fmt.Errorf("close turn %s: %w", c.Turn, err)
 	}
 	start := time.Now()
 	v, err := b.one(ctx, &b.scripts.close, []string{b.keys.turn(conv, c.Turn), b.keys.log(conv, c.Turn),
-		b.keys.conv(conv), b.keys.out(conv), b.keys.index(conv)}, args...)
+		b.keys.conv(conv), b.keys.out(conv), b.keys.index(conv)}, append(args, items...)...)
 	if err != nil {
 		return Closing{}, fmt.Errorf("close turn %s: %w", c.Turn, err)
 	}
@@ -188,15 +182,7 @@ func (b *Box) Close(ctx context.Context, c Close) (Closing, error) {
 		return Closing{Stop: readStop(v[1], v[2])}, nil
 	}
 	out := Closing{}
-	if token := str(v[1]); token != "" {
-		out.Send = &SendLease{Conversation: conv, Token: Token(token), Start: start, Look: num(v[2]) == 1}
-		out.Parts = c.Parts
-		if out.Send.Look {
-			if out.Parts, err = b.Sent(ctx, *out.Send); err != nil {
-				out.Send = nil // the closing stands; whoever finds the lease ended posts
-			}
-		}
-	}
+	out.Send, out.Parts = b.sendLease(ctx, conv, v[1], v[2], start, parts)
 	if str(v[0]) == "open" {
 		out.Unchecked, out.Taken = readUnchecked(v[3]), readItems(v[4:])
 		return out, nil

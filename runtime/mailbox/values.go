@@ -42,7 +42,7 @@ func readClaimed(v any, start time.Time) (*Claimed, error) {
 	if !ok || len(f) == 0 {
 		return nil, nil
 	}
-	if len(f) < 14 {
+	if len(f) < 17 {
 		return nil, fmt.Errorf("%w: an answer of %d fields", errUnread, len(f))
 	}
 	c := &Claimed{
@@ -57,6 +57,9 @@ func readClaimed(v any, start time.Time) (*Claimed, error) {
 		return nil, fmt.Errorf("%w: turn %s has no conversation or no actor", errUnread, c.Turn)
 	}
 	c.Stop = readStop(f[9], f[10])
+	if id := str(f[14]); id != "" {
+		c.Waited = &Waited{ID: WaitID(id), For: []byte(str(f[15])), Ended: []byte(str(f[16]))}
+	}
 	if items, ok := f[12].([]any); ok {
 		c.Log = readItems(items)
 	}
@@ -104,6 +107,19 @@ func readUnchecked(v any) []Unchecked {
 		list = append(list, Unchecked{TS: chat.TS(ts), Author: actor})
 	}
 	return list
+}
+
+// partItems are parts as they are written now, and as the outbox keeps them.
+func partItems(parts []chat.Part) (written []chat.Part, items []any, err error) {
+	for _, p := range parts {
+		p.Written = chat.TSOf(time.Now())
+		item, err := partItem(p)
+		if err != nil {
+			return nil, nil, err
+		}
+		written, items = append(written, p), append(items, item)
+	}
+	return written, items, nil
 }
 
 // partItem is a part as the outbox keeps it: its id, so that scripts can tell
