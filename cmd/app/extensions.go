@@ -13,6 +13,7 @@ import (
 
 	"reeve/plugins"
 	"reeve/plugins/gate"
+	"reeve/plugins/outbound"
 )
 
 // extensions are the plugins that are on, opened.
@@ -58,6 +59,7 @@ func (x *extensions) open(ctx context.Context, plugin plugins.Plugin, environ []
 		Settings: func(into any) error {
 			return env.ParseWithOptions(into, env.Options{Prefix: strings.ToUpper(name) + "_", Environment: env.ToMap(environ)})
 		},
+		HTTP:  outbound.Options{}.Client,
 		Offer: func(tools []plugins.Tool) error { return x.gate.Set(name, tools, shared) },
 	})
 	if err != nil {
