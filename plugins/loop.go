@@ -16,6 +16,8 @@ type Spec struct {
 	// Effect is for the loop, which must not repeat every call after a crash;
 	// the model does not see it.
 	Effect Effect
+	// Provider names whose rights a call spends, so that its result can say whose.
+	Provider string
 }
 
 // Asked is a call that the model asks for, with all that decides over it.
@@ -31,11 +33,14 @@ type Asked struct {
 
 // EntryOf is an entry as plugins see it in a run of actor.
 func EntryOf(e chat.Entry, actor chat.Actor) Entry {
-	author := e.Author()
+	author, principal := e.Author(), chat.Actor{}
+	if e.Principal != nil {
+		principal = *e.Principal
+	}
 	return Entry{
 		ID: e.ID, Turn: e.Turn, Role: e.Role, Origin: e.Origin, Author: author, Name: e.Name,
 		Authority: e.Authority(), ByRunActor: !author.IsZero() && author == actor, Private: e.Private,
-		Text: e.Text, Time: e.Time, Message: e.Message, File: e.File, Calls: e.Calls, Tool: e.Tool, Failed: e.Failed,
+		Text: e.Text, Time: e.Time, Message: e.Message, File: e.File, Calls: e.Calls, Tool: e.Tool, Failed: e.Failed, Principal: principal,
 	}
 }
 

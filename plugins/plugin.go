@@ -130,6 +130,9 @@ type Result struct {
 	// Private: the result is for the turn's actor alone. That of a call with a
 	// provider always is.
 	Private bool
+	// DM is Markdown for the turn's actor alone, which is sent to him as a
+	// direct message. The model does not read it.
+	DM string
 }
 
 // Section adds information to the prompt, once a turn, before its first model
@@ -241,6 +244,8 @@ type Entry struct {
 	Calls   []chat.ToolCall // of the model
 	Tool    string          // whose result it is
 	Failed  bool
+	// Principal is whose rights a result has spent; zero: nobody's.
+	Principal chat.Actor
 }
 
 // Store keeps a plugin's own data: at most 1,000 keys a store, a key of up to

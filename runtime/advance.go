@@ -3,10 +3,8 @@ package runtime
 import (
 	"context"
 	"encoding/json"
-	"slices"
 	"time"
 
-	"reeve/agent"
 	"reeve/runtime/chat"
 	"reeve/runtime/mailbox"
 )
@@ -27,12 +25,12 @@ func (r *Runtime) start(c *mailbox.Claimed) {
 func (r *Runtime) advance(c *mailbox.Claimed) *mailbox.Claimed {
 	ctx, h, done := r.hold(c)
 	defer done()
-	log := &turnLog{r: r, h: h, claimed: c, commits: c.Commits, length: len(c.Log)}
+	log := &turnLog{r: r, h: h, claimed: c, commits: c.Commits, length: len(c.Log), fixed: &fixed{}}
 	unread := log.setAside(ctx, 0, c.Log)
 	if unread == nil && !askedFor(c.Log) {
 		unread = errNothingLeft
 	}
-	own := entriesOfLog(c.Turn, 0, c.Log)
+	own := reader{c.Turn, c.Actor}.log(0, c.Log)
 	r.opts.Slack.Show(Change{State: ShownStarted, Turn: c.Turn, Conversation: c.Conversation, Messages: messagesOf(own), Actor: c.Actor})
 	r.opts.Logger.Info("turn runs", "turn", c.Turn, "conversation", c.Conversation.Key(), "actor", c.Actor.Key(), "attempt", c.Attempt,
 		"messages", stamps(messagesOf(own)))
@@ -118,113 +116,6 @@ func unchecked(log []mailbox.Item) bool {
 		}
 	}
 	return false
-}
-
-// turn gathers what the loop is given: the history, the thread and the turn's
-// own entries. A first mention inside an older thread reads it from Slack, and
-// commits it before the first model call, so that a resumed run shows the same.
-func (r *Runtime) turn(ctx context.Context, c *mailbox.Claimed, own []chat.Entry, facts Facts, log *turnLog) (agent.Turn, error) {
-	t := agent.Turn{
-		ID: c.Turn, Conversation: c.Conversation, Actor: c.Actor, ActorName: facts.Name, Zone: facts.Zone,
-		Bot: r.opts.Bot, Visibility: visibility(c.Log),
-	}
-	var fixed setup
-	if json.Unmarshal(c.Setup, &fixed) == nil {
-		t.Offered = fixed.Tools
-	}
-	past, err := r.history(ctx, c)
-	if err != nil {
-		return t, err
-	}
-	if past.missing {
-		t.Note = "Older turns of this thread are not shown."
-	}
-	if first := firstMessage(own); c.Fresh && !past.worked && first != "" && first != c.Conversation.Root {
-		read, missing, err := r.readThread(ctx, c, first, log)
-		if err != nil {
-			return t, err
-		}
-		if missing {
-			t.Note = "Older messages of this thread are not shown."
-		}
-		own = append(read, own...)
-	}
-	t.Before = past.entries
-	for _, e := range own {
-		switch e.Origin {
-		case chat.Thread:
-			t.Before = append(t.Before, e)
-		default:
-			t.Own = append(t.Own, e)
-		}
-		if e.Role == chat.AssistantRole {
-			t.Steps++
-			t.Tokens += e.Tokens
-		}
-	}
-	r.name(t.Before)
-	r.name(t.Own)
-	log.mentions = participants(t.Before, t.Own)
-	return t, nil
-}
-
-// readThread asks Slack for what was said before the turn's first message. A
-// thread that cannot be read costs the turn its background, not its answer.
-func (r *Runtime) readThread(ctx context.Context, c *mailbox.Claimed, first chat.TS, log *turnLog) ([]chat.Entry, bool, error) {
-	messages, missing, err := r.opts.Slack.Thread(ctx, c.Conversation, first)
-	if err != nil {
-		if ctx.Err() != nil {
-			return nil, false, context.Cause(ctx)
-		}
-		r.opts.Logger.Warn("thread not read", "turn", c.Turn, "err", err)
-		return nil, true, nil
-	}
-	messages = slices.DeleteFunc(messages, func(m chat.Message) bool { return m.ID.TS >= first })
-	if len(messages) == 0 {
-		return nil, missing, nil
-	}
-	entries, err := log.before(ctx, messages)
-	return entries, missing, err
-}
-
-// past is what a turn is shown of the turns before it.
-type past struct {
-	entries []chat.Entry
-	missing bool // older ones are left out
-	// worked: one of them did more than find that its author may not instruct,
-	// so that the thread around it has been read.
-	worked bool
-}
-
-// history are the closed turns before the turn's first claim, in closing
-// order, as its actor may see them, the newest that fit the budget.
-func (r *Runtime) history(ctx context.Context, c *mailbox.Claimed) (past, error) {
-	var p past
-	if c.History == 0 {
-		return p, nil
-	}
-	var turns [][]chat.Entry
-	left := r.opts.HistoryTokens * 3
-	missing, err := r.opts.Box.History(ctx, c.Conversation, c.History, func(t mailbox.ClosedTurn) bool {
-		p.worked = p.worked || t.Outcome != mailbox.Withdrawn
-		entries := shown(t, c.Actor)
-		for _, e := range entries {
-			left -= size(e)
-		}
-		if left < 0 {
-			return false
-		}
-		turns = append(turns, entries)
-		return true
-	})
-	if err != nil {
-		return p, err
-	}
-	p.missing = missing
-	for i := len(turns) - 1; i >= 0; i-- {
-		p.entries = append(p.entries, turns[i]...)
-	}
-	return p, nil
 }
 
 func firstMessage(own []chat.Entry) chat.TS {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"reeve/agent"
+	"reeve/plugins"
 	"reeve/runtime/chat"
 	"reeve/runtime/mailbox"
 )
@@ -28,6 +29,10 @@ type Options struct {
 	Bot chat.UserID
 	// Tools names the tools that a new turn is offered. Nil: all there are.
 	Tools func() []string
+	// Sections are what plugins add to the prompt of a turn, asked once, before
+	// its first model call: entries of the origin Section, with their ids. May
+	// be nil.
+	Sections func(ctx context.Context, run plugins.Run) []chat.Entry
 	// MaxRunning is how many turns run at once in this process; 500.
 	MaxRunning int
 	// MaxAttempts is how many workers a turn may lose without progress; 5.

@@ -19,6 +19,11 @@ type turnLog struct {
 	claimed *mailbox.Claimed
 	commits int64
 	length  int // items in the log
+	// fixed is what the first run found out, and thread and sections are what it
+	// gathered; all of it is written with the first commit.
+	fixed    *fixed
+	thread   []mailbox.Item
+	sections []chat.Entry
 	// allowed are authors whose accounts were found fit to instruct.
 	allowed  []chat.Actor
 	mentions []chat.UserID
@@ -39,20 +44,21 @@ func (l *turnLog) Commit(ctx context.Context, entries ...chat.Entry) error {
 	return err
 }
 
-// before commits what was said before the turn and has been read from Slack.
-func (l *turnLog) before(ctx context.Context, said []chat.Message) ([]chat.Entry, error) {
-	thread := make([]mailbox.Item, len(said))
-	for i, m := range said {
+// said are the entries of what was said before the turn and has been read from
+// Slack. They are written with the first commit.
+func (l *turnLog) said(messages []chat.Message) ([]chat.Entry, error) {
+	l.thread = make([]mailbox.Item, len(messages))
+	for i, m := range messages {
 		body, err := json.Marshal(m)
 		if err != nil {
 			return nil, fmt.Errorf("encode message %s: %w", m.ID.TS, err)
 		}
-		thread[i] = mailbox.Item{Taken: mailbox.TakenThread, TS: m.ID.TS, Author: m.Author, Body: body}
+		l.thread[i] = mailbox.Item{Taken: mailbox.TakenThread, TS: m.ID.TS, Author: m.Author, Body: body}
 	}
-	entries := entriesOfLog(l.h.ref.Turn, l.length, thread)
-	_, err := l.write(ctx, mailbox.Commit{Thread: thread}, nil)
-	return entries, err
+	return l.read().log(l.length, l.thread), nil
 }
+
+func (l *turnLog) read() reader { return reader{l.h.ref.Turn, l.h.actor} }
 
 func (l *turnLog) Boundary(ctx context.Context, entries ...chat.Entry) ([]chat.Entry, error) {
 	l.h.steered.Store(false)
@@ -77,10 +83,12 @@ func (l *turnLog) Held() context.Context { return l.h.held }
 func (l *turnLog) Steered() bool { return l.h.steered.Load() }
 
 func (l *turnLog) Close(ctx context.Context, answer chat.Entry) ([]chat.Entry, bool, error) {
-	entries, err := encode([]chat.Entry{answer})
+	// Names and notes need no place in the log of a turn that ends.
+	entries, err := encode(append(l.sections, answer))
 	if err != nil {
 		return nil, false, err
 	}
+	l.sections = nil
 	return l.finish(ctx, entries, l.parts(l.r.opts.Slack.Split(answer.Text)))
 }
 
@@ -102,6 +110,11 @@ func (l *turnLog) finish(ctx context.Context, entries [][]byte, parts []chat.Par
 		l.length += len(entries)
 		entries, parts = nil, nil // they are written, and posted all the same
 		steers := l.taken(closing.Taken)
+		if l.fixed.news {
+			if _, err := l.write(ctx, mailbox.Commit{}, nil); err != nil {
+				return nil, false, err
+			}
+		}
 		more, waiting, err := l.resolve(ctx, closing.Unchecked)
 		if err != nil {
 			return nil, false, err
@@ -133,11 +146,12 @@ func (l *turnLog) write(ctx context.Context, c mailbox.Commit, entries []chat.En
 	if ctx.Err() != nil {
 		return mailbox.Committed{}, context.Cause(ctx)
 	}
-	raw, err := encode(entries)
+	raw, err := encode(append(l.unwritten(), entries...))
 	if err != nil {
 		return mailbox.Committed{}, err
 	}
-	c.Ref, c.Number, c.Entries, c.Allowed = l.h.ref, l.number(), raw, l.allowed
+	c.Ref, c.Number, c.Thread, c.Entries, c.Allowed = l.h.ref, l.number(), l.thread, raw, l.allowed
+	l.thread = nil
 	for _, e := range entries {
 		c.Answer = c.Answer || e.Role == chat.AssistantRole
 	}
@@ -192,8 +206,8 @@ func (l *turnLog) taken(items []mailbox.Item) []chat.Entry {
 	if err := l.setAside(context.Background(), l.length, items); err != nil {
 		l.r.opts.Logger.Error("item not set aside", "turn", l.h.ref.Turn, "err", err)
 	}
-	entries := entriesOfLog(l.h.ref.Turn, l.length, items)
-	l.r.name(entries)
+	entries := l.read().log(l.length, items)
+	l.r.name(entries, l.fixed)
 	l.length += len(items)
 	l.mentions = append(l.mentions, participants(entries)...)
 	l.steered = append(l.steered, messagesOf(entries)...)

@@ -5,6 +5,7 @@
 package chat
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -50,6 +51,24 @@ func (a Actor) IsPerson() bool { return a.Team != "" && a.User != "" && a.System
 
 // IsZero reports whether a names nobody.
 func (a Actor) IsZero() bool { return a == Actor{} }
+
+// IsWhole reports whether a names somebody: a whole person, or a system actor.
+func (a Actor) IsWhole() bool {
+	read, ok := ParseActor(a.Key())
+	return ok && read == a
+}
+
+// UnmarshalJSON reads an actor. What is none is nobody, so that whatever names
+// its author in another form has no author.
+func (a *Actor) UnmarshalJSON(raw []byte) error {
+	type plain Actor
+	var read plain
+	if json.Unmarshal(raw, &read) != nil {
+		read = plain{}
+	}
+	*a = Actor(read)
+	return nil
+}
 
 // Key is the actor as one string for keys and logs: "TEAM:USER" or "system:NAME".
 func (a Actor) Key() string {

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"encoding/json"
 	"slices"
 	"time"
 )
@@ -24,6 +25,24 @@ type Provenance struct {
 	Author *Actor `json:"author,omitempty"`
 }
 
+// UnmarshalJSON reads provenance. What is none, or has an author of another
+// form than ours, gives nobody's words no authority.
+func (p *Provenance) UnmarshalJSON(raw []byte) error {
+	var read struct {
+		Authority any    `json:"authority"`
+		Author    *Actor `json:"author"`
+	}
+	*p = Provenance{Authority: Context}
+	if json.Unmarshal(raw, &read) != nil || read.Author == nil || !read.Author.IsWhole() {
+		return nil
+	}
+	p.Author = read.Author
+	if read.Authority == string(Instruction) {
+		p.Authority = Instruction
+	}
+	return nil
+}
+
 // Origin says how an entry came into its turn.
 type Origin string
 
@@ -41,6 +60,11 @@ const (
 	Consent    Origin = "consent"
 	// Memory is recalled text; it is foreign text like any other.
 	Memory Origin = "memory"
+	// Section is what a plugin adds to the prompt of one turn.
+	Section Origin = "section"
+	// Begun holds what was fixed when its turn began to run. It is the
+	// runtime's own, and in no transcript.
+	Begun Origin = "begun"
 )
 
 // Role is the side of the exchange with the model on which an entry stands.
@@ -55,9 +79,9 @@ const (
 // Entry is one item of a transcript. It is stored once, as it was in its own
 // turn.
 type Entry struct {
-	// ID is "TURN.POSITION" or "TURN.POSITION.PIECE"; it is derived from the
-	// place in the turn's log and not stored.
-	ID         string      `json:"-"`
+	// ID is unique. Where none is stored it is "TURN.POSITION", by the place in
+	// the turn's log, with ".PIECE" where that place holds several.
+	ID         string      `json:"id,omitempty"`
 	Turn       TurnID      `json:"turn,omitempty"`
 	Role       Role        `json:"role"`
 	Origin     Origin      `json:"origin"`
@@ -83,9 +107,25 @@ type Entry struct {
 	Tool   string `json:"tool,omitempty"`
 	// Failed: the call did not do what was asked, or nobody knows.
 	Failed bool `json:"failed,omitempty"`
-	// Tokens is what the model call behind an assistant entry used, prompt and
-	// completion together.
+	// Principal is whose rights a tool's result has spent, or may have spent
+	// where its outcome is unknown. Nil: nobody's.
+	Principal *Actor `json:"principal,omitempty"`
+	// Tokens is what the model call behind an entry used, prompt and completion
+	// together.
 	Tokens int `json:"tokens,omitempty"`
+	// Covers is what a summary stands for.
+	Covers *Range `json:"covers,omitempty"`
+	// Closing is the closing number of the turn from which the entry is shown,
+	// in a later one.
+	Closing int64 `json:"-"`
+}
+
+// Range is what a summary was made of: closed turns of its conversation, by
+// closing number, as its reader may see them. It is for him alone.
+type Range struct {
+	From   int64 `json:"from"`
+	To     int64 `json:"to"`
+	Reader Actor `json:"reader"`
 }
 
 // ToolCall is one call that the model asked for.
@@ -97,15 +137,16 @@ type ToolCall struct {
 
 // Authority is the entry's authority; without provenance it is Context.
 func (e Entry) Authority() Authority {
-	if e.Provenance != nil && e.Provenance.Authority == Instruction && e.Provenance.Author != nil {
+	if e.Provenance != nil && e.Provenance.Authority == Instruction && !e.Author().IsZero() {
 		return Instruction
 	}
 	return Context
 }
 
-// Author is who wrote the entry; the zero Actor when nobody is known.
+// Author is who wrote the entry; the zero Actor when nobody is known, or what
+// stands there names nobody.
 func (e Entry) Author() Actor {
-	if e.Provenance == nil || e.Provenance.Author == nil {
+	if e.Provenance == nil || e.Provenance.Author == nil || !e.Provenance.Author.IsWhole() {
 		return Actor{}
 	}
 	return *e.Provenance.Author
