@@ -52,7 +52,9 @@
 // worker: a run's write waits for as long as its lease is trusted, a run that is
 // broken off is handed over by its own process once the store answers, and a
 // replica takes over a turn only when the store had answered for one TTL before
-// it saw the lease ended.
+// it saw the lease ended. Trouble that is too short to cost a live worker its
+// lease is no outage, however often it comes: else a store that is slow now and
+// then would keep a lost worker's turn waiting for good.
 //
 // # A message, from the socket to its reply
 //

@@ -126,7 +126,7 @@ func (r *Runtime) handOver(log *turnLog) error {
 // the store broke off: it goes on at once and no attempt is counted. What broke
 // off for any other reason is left to the end of its lease, and counts.
 func (r *Runtime) giveBack(log *turnLog) {
-	for pause := 50 * time.Millisecond; r.opts.Box.Unsettled() > 0; pause = min(2*pause, time.Second) {
+	for pause := 50 * time.Millisecond; r.opts.Box.Troubled(); pause = min(2*pause, time.Second) {
 		err := r.handOver(log)
 		if err == nil || errors.Is(err, mailbox.ErrStale) {
 			return

@@ -45,19 +45,21 @@ func (r *Runtime) renewAll(ctx context.Context) {
 
 // watch looks at the clocks, and asks whether the store answers, unless it just
 // has: one that was away while nobody asked it would make lost workers of all
-// that it kept waiting.
+// that it kept waiting. While it is away it is asked again soon, so that a
+// moment of trouble counts as one.
 func (r *Runtime) watch(ctx context.Context) {
-	pause := r.opts.Box.LeaseTTL() / 5
-	every(ctx, pause, func(ctx context.Context) {
+	quiet := r.opts.Box.LeaseTTL() * 9 / 40 // a little more than the pause between signs of life
+	every(ctx, quiet/9, func(ctx context.Context) {
 		for _, h := range r.held() {
 			if h.slept() {
 				h.drop(errLeaseLost)
 			}
 		}
-		if r.opts.Box.Answered() < pause {
+		if r.opts.Box.Answered() < quiet && !r.opts.Box.Away() {
 			return
 		}
-		if err := r.opts.Box.Ping(ctx); err != nil && ctx.Err() == nil {
+		was := r.opts.Box.Away()
+		if err := r.opts.Box.Ping(ctx); err != nil && ctx.Err() == nil && !was {
 			r.opts.Logger.Warn("store not reached", "err", err)
 		}
 	})

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -12,6 +13,29 @@ import (
 // LoseAnswers lets the store carry out every step and loses its first answer,
 // so that each step is sent a second time.
 func (b *Box) LoseAnswers() { b.rdb.AddHook(&deaf{heard: map[string]bool{}}) }
+
+// Behave lets f stand for the server: it says how long the next call takes, and
+// how it ends.
+func (b *Box) Behave(f func() (time.Duration, error)) { b.rdb.AddHook(behaves(f)) }
+
+type behaves func() (time.Duration, error)
+
+func (f behaves) DialHook(next redis.DialHook) redis.DialHook { return next }
+func (f behaves) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
+}
+func (f behaves) ProcessHook(redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		took, err := f()
+		select {
+		case <-time.After(took):
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
+		cmd.SetErr(err)
+		return err
+	}
+}
 
 type deaf struct {
 	mu    sync.Mutex

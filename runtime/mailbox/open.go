@@ -108,7 +108,7 @@ func Open(opts Options) (*Box, error) {
 	if b.rdb, err = connect(opts.URL); err != nil {
 		return nil, err
 	}
-	b.steady.slow = opts.slow()
+	b.steady.slow, b.steady.ttl = opts.slow(), opts.LeaseTTL
 	b.rdb.AddHook(&b.steady)
 	return b, nil
 }
