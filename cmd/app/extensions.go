@@ -14,14 +14,17 @@ import (
 	"reeve/plugins"
 	"reeve/plugins/gate"
 	"reeve/plugins/outbound"
+	"reeve/runtime/chat"
 )
 
 // extensions are the plugins that are on, opened.
 type extensions struct {
-	gate   *gate.Gate
-	opened []opened
-	log    *slog.Logger
-	pause  time.Duration // before a background function is called again
+	gate     *gate.Gate
+	opened   []opened
+	sections []section
+	store    func(plugin string, actor chat.Actor) plugins.Store // nil: there is none
+	log      *slog.Logger
+	pause    time.Duration // before a background function is called again
 }
 
 type opened struct {
@@ -35,7 +38,7 @@ func (a assembly) extend(ctx context.Context, options gate.Options) (*extensions
 	if err := plugins.CheckNames(a.plugins); err != nil {
 		return nil, err
 	}
-	x := &extensions{gate: gate.New(options), log: a.log, pause: a.options.RetryEvery}
+	x := &extensions{gate: gate.New(options), store: options.Store, log: a.log, pause: a.options.RetryEvery}
 	var wrong []error
 	for _, plugin := range a.plugins {
 		if err := x.open(ctx, plugin, a.options.Environ); err != nil {
@@ -73,6 +76,7 @@ func (x *extensions) open(ctx context.Context, plugin plugins.Plugin, environ []
 		return err
 	}
 	x.opened = append(x.opened, opened{name, extension})
+	x.addSections(x.opened[len(x.opened)-1])
 	return nil
 }
 

@@ -132,13 +132,13 @@ func (a assembly) runtime(box *mailbox.Box, edge *slackapp.Slack, loop *agent.Lo
 	s := a.settings
 	at := pointed{a.options.At}
 	return runtime.Options{
-		Box: box, Slack: at.slack(edge), Agent: at.agent(loop), Bot: bot, Tools: extended.tools,
+		Box: box, Slack: at.slack(edge), Agent: at.agent(loop), Bot: bot, Tools: extended.tools, Sections: extended.render,
 		Policy: runtime.Policy{
 			SameActor: runtime.MidRunMode(s.SameActorMidRunMode), CrossActor: runtime.MidRunMode(s.CrossActorMidRunMode),
 			Stop: runtime.StopPolicy(s.StopPolicy),
 		},
 		MaxRunning: s.MaxRunningTurns, MaxAttempts: s.MaxAttempts, TurnTimeout: s.TurnTimeout,
-		HistoryTokens: s.ContextTokens / 4, RenewEvery: a.options.RenewEvery, ShutdownGrace: s.ShutdownGrace,
+		HistoryTokens: s.ContextTokens * 3 / 4, RenewEvery: a.options.RenewEvery, ShutdownGrace: s.ShutdownGrace,
 		SweepEvery: a.options.SweepEvery, Count: a.metrics.Count, Logger: a.log,
 	}
 }
