@@ -1,0 +1,125 @@
+package memory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"reeve/plugins"
+)
+
+// Provider is whose rights recall and forget spend: only a person may be told
+// what is remembered of him.
+const Provider = "memory"
+
+// Options are what the plugin is made of.
+type Options struct {
+	Store *Store
+	Model Model
+	// Extraction: memories are proposed after a turn. Otherwise only what
+	// somebody asks to have remembered is.
+	Extraction bool
+	// Count is told what happens, for metrics; may be nil.
+	Count func(name, label string, n int)
+}
+
+// New is the plugin.
+func New(o Options) plugins.Plugin {
+	if o.Count == nil {
+		o.Count = func(string, string, int) {}
+	}
+	return &plugin{Options: o}
+}
+
+type plugin struct {
+	Options
+	services plugins.Services
+}
+
+// CountMemories counts what became of memories; the label says what.
+const CountMemories = "memories"
+
+func (*plugin) Name() string { return "memory" }
+
+func (p *plugin) Open(_ context.Context, services plugins.Services) (plugins.Extension, error) {
+	if p.Store == nil || p.Model == nil {
+		return plugins.Extension{}, errors.New("it needs a store and a model")
+	}
+	p.services = services
+	x := plugins.Extension{Tools: p.tools(), Sections: p.sections(), Run: p.clean}
+	if p.Extraction {
+		x.Tasks = []plugins.Task{
+			{Name: "personal", Wants: wants(personal), Run: p.extract(personal)},
+			{Name: "shared", Wants: wants(shared), Run: p.extract(shared)},
+		}
+	}
+	return x, nil
+}
+
+// wants: nothing is learnt from a turn that failed or was stopped.
+func wants(from func(plugins.Run) (extraction, bool)) func(plugins.Ended) bool {
+	return func(ended plugins.Ended) bool {
+		_, ok := from(ended.Run)
+		return ok && ended.Outcome == plugins.Done
+	}
+}
+
+// extract learns from a turn that has ended. A second try of a task that has
+// written already changes nothing.
+func (p *plugin) extract(from func(plugins.Run) (extraction, bool)) func(context.Context, plugins.Ended) error {
+	return func(ctx context.Context, ended plugins.Ended) error {
+		x, ok := from(ended.Run)
+		if !ok || ended.Outcome != plugins.Done {
+			return nil
+		}
+		all, err := p.Store.All(ctx, x.owner)
+		if err != nil {
+			return err
+		}
+		for _, m := range all {
+			if m.Evidence.Turn == ended.Turn && !m.Asked {
+				return nil
+			}
+		}
+		memories, err := x.propose(ctx, p.Model, ended.Run, p.services)
+		if errors.Is(err, errAnswer) {
+			p.Count(CountMemories, "no_answer", 1)
+			p.services.Log.Warn("no memories", "turn", ended.Turn, "owner", x.owner.Key(), "err", err)
+			return nil
+		}
+		if err != nil || len(memories) == 0 {
+			return err
+		}
+		outcomes, err := p.Store.Add(ctx, x.owner, p.services.Now(), memories...)
+		if errors.Is(err, ErrFull) {
+			p.Count(CountMemories, "full", len(memories))
+			p.services.Log.Warn("memories are full", "turn", ended.Turn, "owner", x.owner.Key())
+			return nil
+		}
+		for _, o := range outcomes {
+			p.Count(CountMemories, string(o), 1)
+		}
+		return err
+	}
+}
+
+// clean takes out what has expired, as soon as it has.
+func (p *plugin) clean(ctx context.Context) error {
+	for {
+		now := p.services.Now()
+		next, err := p.Store.Clean(ctx, now)
+		if err != nil {
+			return fmt.Errorf("clean memories: %w", err)
+		}
+		wait := time.Hour
+		if !next.IsZero() {
+			wait = min(wait, max(next.Sub(now), time.Second))
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(wait):
+		}
+	}
+}
