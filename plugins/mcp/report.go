@@ -1,0 +1,122 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"reeve/plugins"
+)
+
+// Report connects to each server once, and says in lines for the operator what
+// is offered as what, what the server itself suggests, and the pins. An error
+// names each server that cannot be reached; a file that is wrong is an error
+// without lines.
+func (p *Plugin) Report(ctx context.Context, services plugins.Services) (lines []string, err error) {
+	path, err := configPath(services)
+	if err != nil || path == "" {
+		return nil, err
+	}
+	list, err := readConfig(path, services.Settings)
+	if err != nil {
+		return nil, err
+	}
+	h := &hub{options: p.options, services: plugins.Services{}}
+	reports, wrong := make([][]string, len(list)), make([]error, len(list))
+	var group sync.WaitGroup
+	for i, config := range list {
+		group.Go(func() { reports[i], wrong[i] = newServer(config, h).report(ctx) })
+	}
+	group.Wait()
+	for _, report := range reports {
+		lines = append(lines, report...)
+	}
+	return lines, errors.Join(wrong...)
+}
+
+func (s *server) report(ctx context.Context) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.hub.options.ConnectTimeout)
+	defer cancel()
+	l, err := s.connect(ctx, older)
+	if err != nil && ctx.Err() == nil {
+		l, err = s.connect(ctx, newer)
+	}
+	var listed []*sdk.Tool
+	if err == nil {
+		defer l.close()
+		listed, err = l.list(ctx)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("server %s: %w", s.config.name, s.mask.err(err))
+	}
+	trouble := map[string]string{}
+	chosen := s.choose(listed, trouble)
+	whose := "spends nobody's rights"
+	if s.config.credentialed() {
+		whose = "spends the rights of its configuration"
+	}
+	lines := []string{fmt.Sprintf("server %s: %d of %d tools; %s", s.config.name, len(chosen), len(listed), whose)}
+	for _, e := range chosen {
+		lines = append(lines, s.line(e))
+	}
+	for name, why := range trouble {
+		lines = append(lines, fmt.Sprintf("server %s: tool %s: not offered: %s", s.config.name, line(name), why))
+	}
+	return lines, nil
+}
+
+// line says of a tool what holds, what its server suggests, and its pin.
+func (s *server) line(e entry) string {
+	tool := s.tool(e)
+	words := []string{string(tool.Access), string(tool.Effect)}
+	if tool.Sends {
+		words = append(words, "sends")
+	}
+	text := fmt.Sprintf("server %s: tool %s, offered as %s: %s", s.config.name, line(e.tool.Name), e.name, strings.Join(words, ", "))
+	if err := plugins.CheckTools([]plugins.Tool{tool}); err != nil {
+		text += "; not offered: " + err.Error()
+	}
+	if hints := suggestion(e.tool.Annotations); hints != "" {
+		text += "; its server suggests " + hints
+	}
+	pin := `"pin": "` + e.pin + `"`
+	switch configured := s.config.tools[e.tool.Name].Pin; configured {
+	case "":
+	case e.pin:
+		pin += ", as in the file"
+	default:
+		pin += ", and the file has another one: it is not offered"
+	}
+	return s.mask.text(text + "; " + pin)
+}
+
+// suggestion is what annotations come to in the file's own words. They are a
+// server's claim, which decides nothing.
+func suggestion(a *sdk.ToolAnnotations) string {
+	if a == nil {
+		return ""
+	}
+	var hints struct {
+		Access plugins.Access `json:"access,omitempty"`
+		Effect plugins.Effect `json:"effect,omitempty"`
+		Sends  *bool          `json:"sends,omitempty"`
+	}
+	if a.ReadOnlyHint {
+		hints.Access, hints.Effect = plugins.Read, plugins.Pure
+	} else if a.IdempotentHint {
+		hints.Effect = plugins.Idempotent
+	}
+	if a.OpenWorldHint != nil && !*a.OpenWorldHint {
+		hints.Sends = a.OpenWorldHint
+	}
+	data, err := json.Marshal(hints)
+	if err != nil || string(data) == "{}" {
+		return ""
+	}
+	return string(data)
+}
