@@ -3,9 +3,11 @@ package gate
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -27,6 +29,7 @@ func (t *tool) read(written string) (arguments json.RawMessage, problem string) 
 		return nil, fmt.Sprintf("The arguments of %s are %d bytes long; at most %d are taken.", t.Name, len(written), maxArguments)
 	}
 	decoder := json.NewDecoder(strings.NewReader(written))
+	decoder.UseNumber()
 	var value any
 	if err := decoder.Decode(&value); err != nil {
 		return nil, fmt.Sprintf("The arguments of %s are not valid JSON (%v). Send one JSON object.", t.Name, err)
@@ -34,9 +37,13 @@ func (t *tool) read(written string) (arguments json.RawMessage, problem string) 
 	if _, err := decoder.Token(); err != io.EOF {
 		return nil, fmt.Sprintf("The arguments of %s hold more than one JSON value. Send one JSON object.", t.Name)
 	}
-	object, ok := value.(map[string]any)
+	exact, rounded, err := numbers(value)
+	if err != nil {
+		return nil, fmt.Sprintf("The arguments of %s hold %v.", t.Name, err)
+	}
+	object, ok := rounded.(map[string]any)
 	if !ok {
-		return nil, fmt.Sprintf("The arguments of %s are %s. Send one JSON object.", t.Name, kind(value))
+		return nil, fmt.Sprintf("The arguments of %s are %s. Send one JSON object.", t.Name, kind(rounded))
 	}
 	if err := t.checker.Validate(object); err != nil {
 		problems := explain(t.schema, object)
@@ -47,11 +54,48 @@ func (t *tool) read(written string) (arguments json.RawMessage, problem string) 
 	}
 	// What was checked is what is passed on: not a second reading of the same
 	// bytes, in which a field given twice could mean something else.
-	checked, err := json.Marshal(object)
+	checked, err := json.Marshal(exact)
 	if err != nil {
 		return nil, fmt.Sprintf("The arguments of %s cannot be read.", t.Name)
 	}
 	return bytes.TrimSpace(checked), ""
+}
+
+// whole are numbers that are passed on as they are written: a float64 would
+// change the last digits of a long one, and with them whose id it is.
+var whole = regexp.MustCompile(`^-?[0-9]{1,40}$`)
+
+// numbers gives each number of a value the form in which it is passed on, and,
+// in a copy, that which the schema's validator reads.
+func numbers(value any) (exact, rounded any, err error) {
+	switch v := value.(type) {
+	case json.Number:
+		number, err := v.Float64()
+		if err != nil {
+			return nil, nil, errors.New("a number that is too large")
+		}
+		if whole.MatchString(v.String()) {
+			return v, number, nil
+		}
+		return number, number, nil
+	case []any:
+		copied := make([]any, len(v))
+		for i := range v {
+			if v[i], copied[i], err = numbers(v[i]); err != nil {
+				return nil, nil, err
+			}
+		}
+		return v, copied, nil
+	case map[string]any:
+		copied := make(map[string]any, len(v))
+		for name := range v {
+			if v[name], copied[name], err = numbers(v[name]); err != nil {
+				return nil, nil, err
+			}
+		}
+		return v, copied, nil
+	}
+	return value, value, nil
 }
 
 // explain says of each top-level field what is wrong with it, more readably

@@ -3,103 +3,140 @@ package gate
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
 
 	"reeve/plugins"
-	"reeve/runtime/chat"
 )
 
-// run calls a tool within its time. A tool that does not come back is left to
-// itself: its goroutine cannot be ended from outside, so that their number is
-// bounded and the tool refused while too many hang.
-func (g *Gate) run(ctx context.Context, asked plugins.Asked, t *tool, arguments json.RawMessage) plugins.Result {
-	if n := t.count(0); n >= g.options.MaxHung {
-		return refuse(fmt.Sprintf("The tool %s is out of order: %d calls of it have not come back. Do without it.", t.Name, n))
-	}
-	timeout := t.Timeout
-	if timeout <= 0 {
-		timeout = g.options.Timeout
-	}
-	calling, cancel := context.WithTimeout(ctx, min(timeout, plugins.MaxTimeout))
-	defer cancel()
+// find is the tool that a call names, if it is offered to its turn.
+func (g *Gate) find(asked plugins.Asked) (*tool, bool) {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	t, ok := g.tools[asked.Call.Tool]
+	return t, ok && (asked.Offered == nil || slices.Contains(asked.Offered, t.Name))
+}
 
-	type outcome struct {
-		result plugins.Result
-		err    error
-		fault  bool
-	}
-	done := make(chan outcome, 1)
-	go func() {
-		out := outcome{fault: true}
-		defer func() {
-			if fault := recover(); fault != nil {
-				// The value may hold what the call was about; its type may not.
-				g.options.Logger.Error("tool panicked", "turn", asked.Run.Turn, "tool", t.Name,
-					"type", fmt.Sprintf("%T", fault), "stack", string(debug.Stack()))
-			}
-			done <- out
-		}()
-		result, err := t.Call(calling, g.call(asked, t), arguments)
-		out = outcome{result: result, err: err}
+// Call answers one call; see the package comment for its order.
+func (g *Gate) Call(ctx context.Context, asked plugins.Asked) (result plugins.Result) {
+	r := record{run: asked.Run, tool: "(unknown)", decision: refused, rule: ruleFault, arguments: []byte(asked.Call.Arguments), start: time.Now()}
+	private := false
+	defer func() {
+		if fault := recover(); fault != nil {
+			g.options.Logger.Error("fault in the gate", "turn", r.run.Turn, "type", fmt.Sprintf("%T", fault), "stack", string(debug.Stack()))
+			r.rule, result = ruleFault, refuse("This call was refused because of a fault in the gate.")
+		}
+		result.Text, result.DM = clean(result.Text, g.options.MaxResult), cleanDM(result.DM, g.options.MaxResult)
+		result.Private = result.Private || private
+		r.failed = result.Error
+		g.audit(ctx, r)
 	}()
 
-	var out outcome
-	select {
-	case out = <-done:
-	case <-calling.Done():
-		select {
-		case out = <-done: // it came back at the last moment
-		default:
-			t.count(+1)
-			go func() {
-				<-done
-				t.count(-1)
-			}()
-			if ctx.Err() != nil {
-				return refuse(fmt.Sprintf("The call of %s was cut: the run is over.%s", t.Name, t.doubt()))
-			}
-			return refuse(fmt.Sprintf("The tool %s did not answer within %v and was given up.%s", t.Name, timeout, t.doubt()))
+	t, ok := g.find(asked)
+	if !ok {
+		r.rule = ruleNotOffered
+		return refuse(g.unknown(asked))
+	}
+	r.tool, r.provider = t.Name, t.Provider
+	arguments, problem := t.read(asked.Call.Arguments)
+	if problem != "" {
+		r.rule = ruleArguments
+		return refuse(problem)
+	}
+	r.arguments = arguments
+	if rule, denial := g.budget(ctx, asked); denial != "" {
+		r.rule = rule
+		return refuse(denial)
+	}
+	rule, denial := g.consent(ctx, asked, t, arguments)
+	if denial != "" {
+		r.rule = rule
+		return refuse(denial)
+	}
+	// From here on somebody's rights may be spent: what comes of it is his.
+	private = t.Provider != ""
+	for _, check := range g.options.Checks {
+		if denial := g.check(ctx, check, Call{Asked: asked, Tool: t.Tool, Arguments: arguments}); denial != "" {
+			r.rule = check.Name
+			return refuse(denial)
 		}
 	}
+	if ctx.Err() != nil { // it ended while it was asked
+		r.rule = ruleRunOver
+		return refuse(runOver)
+	}
+	r.decision, r.rule = allowed, rule
+	return g.run(ctx, asked, t, arguments)
+}
+
+const (
+	runOver   = "This call was not started: the run is over."
+	unchecked = "This call was refused because it could not be checked."
+)
+
+func (g *Gate) budget(ctx context.Context, asked plugins.Asked) (rule, denial string) {
 	switch {
-	case out.fault:
-		return refuse(fmt.Sprintf("The tool %s failed: a fault in its code.%s", t.Name, t.doubt()))
-	case out.err != nil:
-		out.result.Error = true
-		out.result.Text = fmt.Sprintf("The tool %s failed: %v", t.Name, out.err)
+	case ctx.Err() != nil:
+		return ruleRunOver, runOver
+	case asked.Before >= g.options.MaxCalls:
+		return ruleBudget, fmt.Sprintf("This call was refused: the turn has made its %d tool calls. Answer with what you have.", g.options.MaxCalls)
 	}
-	return out.result
+	return "", ""
 }
 
-// doubt is what has to be said of a call that ended without a word of its own.
-func (t *tool) doubt() string {
-	if t.Effect == plugins.Pure {
-		return ""
+// consent asks the table. A host that cannot be told is a call that cannot be
+// judged.
+func (g *Gate) consent(ctx context.Context, asked plugins.Asked, t *tool, arguments json.RawMessage) (rule, denial string) {
+	host := ""
+	if t.Sends && t.Host != nil {
+		var err error
+		host, err = question(ctx, g, func(context.Context) (string, error) { return t.host(arguments) })
+		if err != nil {
+			return ruleHost, fmt.Sprintf("This call was refused, because it cannot be told where it would send to: %v.", err)
+		}
 	}
-	return " Whether it took effect is unknown; say so, and do not simply repeat it."
+	facts := Facts{Access: t.Access, Sends: t.Sends, Credentialed: t.Provider != "", Host: host}
+	verdict := Judge(facts, situationOf(asked.Run, host), g.options.Policy)
+	return string(verdict.Rule), verdict.Sentence(facts)
 }
 
-// count keeps the number of calls that were given up and have not come back.
-func (t *tool) count(change int) int {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.hung += change
-	return t.hung
+// host is where a call would send to, in normal form.
+func (t *tool) host(arguments json.RawMessage) (string, error) {
+	host, err := t.Host(arguments)
+	if err != nil {
+		return "", err
+	}
+	return normalHost(host)
 }
 
-// call is what the tool is given. Its store is the principal's own, unless its
-// plugin has one for all.
-func (g *Gate) call(asked plugins.Asked, t *tool) plugins.Call {
-	owner := asked.Run.Actor
-	if t.shared {
-		owner = chat.Actor{}
+// check asks one check; whatever goes wrong denies.
+func (g *Gate) check(ctx context.Context, check Check, call Call) (denial string) {
+	denial, err := question(ctx, g, func(ctx context.Context) (string, error) {
+		if check.Ask == nil {
+			return "", errors.New("it asks nothing")
+		}
+		return check.Ask(ctx, call)
+	})
+	if err != nil {
+		g.options.Logger.Error("check failed", "turn", call.Run.Turn, "tool", call.Tool.Name, "check", check.Name, "err", err)
+		return unchecked
 	}
-	call := plugins.Call{
-		Run: asked.Run, Key: plugins.CallKey(asked.Run.Turn, asked.Call.ID), Store: g.options.Store(t.plugin, owner),
-	}
-	if t.Provider == plugins.SlackProvider && g.options.Slack != nil {
-		call.Slack = g.options.Slack(asked.Run)
-	}
-	return call
+	return denial
 }
+
+func (g *Gate) unknown(asked plugins.Asked) string {
+	var offered []string
+	for _, s := range g.Offered(asked.Offered) {
+		offered = append(offered, s.Name)
+	}
+	if len(offered) == 0 {
+		return "There are no tools in this turn."
+	}
+	return fmt.Sprintf("There is no tool named %q in this turn. There are: %s.", plugins.CutMiddle(asked.Call.Tool, 128), strings.Join(offered, ", "))
+}
+
+func refuse(why string) plugins.Result { return plugins.Result{Error: true, Text: why} }

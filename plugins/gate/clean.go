@@ -25,10 +25,14 @@ func Redact(text string) string {
 // no cut leaves the half of a secret that its prefix would have told; only
 // what is far too long is cut before, at a place that the second cut removes.
 func clean(text string, limit int) string {
-	text = plugins.CutMiddle(text, 64*limit)
-	text = plugins.CutMiddle(Redact(text), limit)
+	text = cleanDM(text, limit)
 	if strings.TrimSpace(text) == "" {
 		return "(The tool gave no text back.)"
 	}
 	return text
+}
+
+// cleanDM is clean for what nobody misses when it is empty.
+func cleanDM(text string, limit int) string {
+	return plugins.CutMiddle(Redact(plugins.CutMiddle(text, 64*limit)), limit)
 }

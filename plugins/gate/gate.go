@@ -1,16 +1,19 @@
 // Package gate stands between the model and every tool. The order in which it
-// asks is fixed: offered to this turn; arguments fit the schema; budget; the
-// checks that are given to it (consent, account); call; result cut and
-// redacted; audit record. Whatever goes wrong inside it means no.
+// asks is fixed: offered to this turn; arguments fit the schema; budget;
+// consent; the checks that are given to it (account, scopes); call; result cut,
+// redacted and marked; audit record. The loop has written the call into the
+// turn's log before the gate sees it. Whatever goes wrong inside means no.
+//
+// Consent is a table, Judge: it compares what a tool declares with who has
+// written into the turn. Nobody can be asked yet: where the table says so, the
+// call is refused, with a sentence that says why.
 package gate
 
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -24,7 +27,9 @@ import (
 
 // Options are the gate's bounds; zero values mean the defaults.
 type Options struct {
-	// Checks are asked in their order, after arguments and budget.
+	// Policy is what the operator decides about consent.
+	Policy Policy
+	// Checks are asked in their order, after consent. Each has 10 s.
 	Checks []Check
 	// Store is where a plugin keeps what it stores for a person, or, for the
 	// zero actor, for all. Nil: calls have no store.
@@ -38,7 +43,8 @@ type Options struct {
 	// MaxResult is the longest result in bytes: 64 KiB.
 	MaxResult int
 	// MaxHung is how many calls of one tool may hang, given up on, before the
-	// tool is refused until some of them return: 8.
+	// tool is refused until some of them return: 8. Of questions before calls
+	// as many may, of all tools together.
 	MaxHung int
 	Logger  *slog.Logger
 }
@@ -61,7 +67,7 @@ type Call struct {
 // Gate implements the loop's Tools. It is safe for concurrent use.
 type Gate struct {
 	options Options
-	checks  []Check
+	hung    tally // questions before calls
 	mu      sync.RWMutex
 	tools   map[string]*tool
 }
@@ -72,16 +78,12 @@ type tool struct {
 	shared  bool // one store for all people
 	schema  *jsonschema.Schema
 	checker *jsonschema.Resolved
-
-	mu   sync.Mutex
-	hung int
+	hung    tally
 }
 
 // New is a gate without tools.
 func New(options Options) *Gate {
-	g := &Gate{options: options.withDefaults(), tools: map[string]*tool{}}
-	g.checks = append([]Check{{Name: "budget", Ask: g.budget}}, g.options.Checks...)
-	return g
+	return &Gate{options: options.withDefaults(), tools: map[string]*tool{}}
 }
 
 // Set replaces the tools of a plugin, and takes them all or none. sharedStore
@@ -147,95 +149,3 @@ func (g *Gate) Offered(names []string) []plugins.Spec {
 	slices.SortFunc(specs, func(a, b plugins.Spec) int { return strings.Compare(a.Name, b.Name) })
 	return specs
 }
-
-// find is the tool that a call names, if it is offered to its turn.
-func (g *Gate) find(asked plugins.Asked) (*tool, bool) {
-	g.mu.RLock()
-	defer g.mu.RUnlock()
-	t, ok := g.tools[asked.Call.Tool]
-	return t, ok && (asked.Offered == nil || slices.Contains(asked.Offered, t.Name))
-}
-
-// Call answers one call; see the package comment for its order.
-func (g *Gate) Call(ctx context.Context, asked plugins.Asked) (result plugins.Result) {
-	run, start, decision, name := asked.Run, time.Now(), "fault", "(unknown)"
-	defer func() {
-		if fault := recover(); fault != nil {
-			g.options.Logger.Error("fault in the gate", "turn", run.Turn, "type", fmt.Sprintf("%T", fault), "stack", string(debug.Stack()))
-			decision, result = "fault", refuse("This call was refused because of a fault in the gate.")
-		}
-		result.Text = clean(result.Text, g.options.MaxResult)
-		g.audit(ctx, run, name, decision, result.Error, time.Since(start))
-	}()
-
-	t, ok := g.find(asked)
-	if !ok {
-		decision = "not_offered"
-		return refuse(g.unknown(asked))
-	}
-	name = t.Name
-	arguments, problem := t.read(asked.Call.Arguments)
-	if problem != "" {
-		decision = "arguments"
-		return refuse(problem)
-	}
-	for _, check := range g.checks {
-		denial, err := ask(ctx, check, Call{Asked: asked, Tool: t.Tool, Arguments: arguments})
-		if err != nil {
-			g.options.Logger.Error("check failed", "turn", run.Turn, "tool", t.Name, "check", check.Name, "err", err)
-			denial = "This call was refused because it could not be checked."
-		}
-		if denial != "" {
-			decision = check.Name
-			return refuse(denial)
-		}
-	}
-	decision = "allowed"
-	result = g.run(ctx, asked, t, arguments)
-	result.Private = result.Private || t.Provider != ""
-	return result
-}
-
-// ask turns a panicking check into a failed one.
-func ask(ctx context.Context, check Check, call Call) (denial string, err error) {
-	defer func() {
-		if fault := recover(); fault != nil {
-			denial, err = "", fmt.Errorf("check %s panicked with a %T", check.Name, fault)
-		}
-	}()
-	if check.Ask == nil {
-		return "", errors.New("it asks nothing")
-	}
-	return check.Ask(ctx, call)
-}
-
-func (g *Gate) budget(ctx context.Context, call Call) (string, error) {
-	if ctx.Err() != nil {
-		return "This call was not started: the run is over.", nil
-	}
-	if call.Before >= g.options.MaxCalls {
-		return fmt.Sprintf("This call was refused: the turn has made its %d tool calls. Answer with what you have.", g.options.MaxCalls), nil
-	}
-	return "", nil
-}
-
-func (g *Gate) unknown(asked plugins.Asked) string {
-	var offered []string
-	for _, s := range g.Offered(asked.Offered) {
-		offered = append(offered, s.Name)
-	}
-	if len(offered) == 0 {
-		return "There are no tools in this turn."
-	}
-	return fmt.Sprintf("There is no tool named %q in this turn. There are: %s.", plugins.CutMiddle(asked.Call.Tool, 128), strings.Join(offered, ", "))
-}
-
-// audit writes who asked for what, and what was decided: never the payload.
-func (g *Gate) audit(ctx context.Context, run plugins.Run, tool, decision string, failed bool, took time.Duration) {
-	g.options.Logger.LogAttrs(context.WithoutCancel(ctx), slog.LevelInfo, "tool call",
-		slog.String("turn", string(run.Turn)), slog.String("conversation", run.Conversation.Key()),
-		slog.String("tool", tool), slog.String("actor", run.Actor.Key()),
-		slog.String("decision", decision), slog.Bool("failed", failed), slog.Duration("took", took))
-}
-
-func refuse(why string) plugins.Result { return plugins.Result{Error: true, Text: why} }

@@ -3,10 +3,12 @@ package gate_test
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
+	goruntime "runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -76,6 +78,7 @@ func TestBadArgumentsComeBackReadable(t *testing.T) {
 		{`{}`, `field "city" is missing (string: the city's name)`},
 		{``, `field "city" is missing`},
 		{`{"city":5}`, `field "city" is the number 5, expected is string: the city's name`},
+		{`{"city":"Bern","days":1e999}`, `hold a number that is too large`},
 		{`{"city":"Bern","days":"two"}`, `field "days" is the string "two", expected is integer`},
 		{`{"city":"Bern","days":1.5}`, `field "days" is the number 1.5, expected is integer`},
 		{`{"city":"Bern","town":"x"}`, `field "town" is unknown (the fields are: city, days)`},
@@ -115,7 +118,23 @@ func TestFieldGivenTwiceMeansTheSameToCheckAndTool(t *testing.T) {
 	}
 }
 
-func TestOnlyOfferedToolsAreCalled(t *testing.T) {
+// Ids are often numbers that a float64 does not hold.
+func TestLongNumbersStayWhatTheyAre(t *testing.T) {
+	var ran json.RawMessage
+	take := plugins.Tool{Name: "take", Description: "d", Effect: plugins.Once, Access: plugins.Read,
+		Parameters: json.RawMessage(`{"type":"object","properties":{"ids":{"type":"array","items":{"type":"integer"}},"x":{"type":"number"}}}`),
+		Call: func(_ context.Context, _ plugins.Call, arguments json.RawMessage) (plugins.Result, error) {
+			ran = arguments
+			return plugins.Result{Text: "ok"}, nil
+		}}
+	g := build(t, gate.Options{}, take)
+	g.Call(t.Context(), call("take", `{"ids":[9007199254740993,-7],"x":1.50}`))
+	if got := string(ran); got != `{"ids":[9007199254740993,-7],"x":1.5}` {
+		t.Errorf("the tool got %s", got)
+	}
+}
+
+func TestS2_OnlyOfferedToolsAreCalled(t *testing.T) {
 	g := build(t, gate.Options{}, tool(t, "one", plugins.Pure, says("1")), tool(t, "two", plugins.Once, says("2")))
 	if got := g.Offered([]string{"two"}); len(got) != 1 || got[0].Name != "two" || got[0].Effect != plugins.Once {
 		t.Errorf("offered: %+v", got)
@@ -135,27 +154,51 @@ func TestOnlyOfferedToolsAreCalled(t *testing.T) {
 	}
 }
 
-func TestChecksDenyInOrderAndOnAnyFault(t *testing.T) {
+// audited is the last record of what was decided.
+func audited(t *testing.T, log *bytes.Buffer) map[string]any {
+	t.Helper()
+	var last map[string]any
+	for line := range bytes.Lines(log.Bytes()) {
+		var record map[string]any
+		if err := json.Unmarshal(line, &record); err != nil {
+			t.Fatal(err)
+		}
+		if record["msg"] == "tool call" {
+			last = record
+		}
+	}
+	if last == nil {
+		t.Fatal("there is no audit record")
+	}
+	return last
+}
+
+func jsonLog(log *bytes.Buffer) *slog.Logger {
+	return slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+}
+
+func TestS3_ChecksDenyInOrderAndOnAnyFault(t *testing.T) {
 	pass := gate.Check{Name: "pass", Ask: func(context.Context, gate.Call) (string, error) { return "", nil }}
 	tests := []struct {
-		name     string
-		checks   []gate.Check
-		asked    func(*plugins.Asked)
-		want     string
-		decision string
+		name   string
+		checks []gate.Check
+		asked  func(*plugins.Asked)
+		want   string
+		rule   string // of a refusal
 	}{
-		{name: "all pass", checks: []gate.Check{pass, pass}, want: "sun", decision: "allowed"},
-		{name: "one denies", checks: []gate.Check{pass, {Name: "consent", Ask: func(context.Context, gate.Call) (string, error) { return "not approved", nil }}}, want: "not approved", decision: "consent"},
-		{name: "one fails", checks: []gate.Check{{Name: "account", Ask: func(context.Context, gate.Call) (string, error) { return "", errors.New("down") }}, pass}, want: "could not be checked", decision: "account"},
-		{name: "one panics", checks: []gate.Check{{Name: "account", Ask: func(context.Context, gate.Call) (string, error) { panic("x") }}}, want: "could not be checked", decision: "account"},
-		{name: "one is empty", checks: []gate.Check{{Name: "hole"}}, want: "could not be checked", decision: "hole"},
-		{name: "calls are spent", asked: func(a *plugins.Asked) { a.Before = 3 }, want: "has made its 3 tool calls", decision: "budget"},
+		{name: "all pass", checks: []gate.Check{pass, pass}, want: "sun"},
+		{name: "one denies", checks: []gate.Check{pass, {Name: "scopes", Ask: func(context.Context, gate.Call) (string, error) { return "not yours", nil }}}, want: "not yours", rule: "scopes"},
+		{name: "one fails", checks: []gate.Check{{Name: "account", Ask: func(context.Context, gate.Call) (string, error) { return "", errors.New("down") }}, pass}, want: "could not be checked", rule: "account"},
+		{name: "one panics", checks: []gate.Check{{Name: "account", Ask: func(context.Context, gate.Call) (string, error) { panic("x") }}}, want: "could not be checked", rule: "account"},
+		{name: "one ends its goroutine", checks: []gate.Check{{Name: "account", Ask: func(context.Context, gate.Call) (string, error) { goruntime.Goexit(); return "", nil }}}, want: "could not be checked", rule: "account"},
+		{name: "one is empty", checks: []gate.Check{{Name: "hole"}}, want: "could not be checked", rule: "hole"},
+		{name: "calls are spent", asked: func(a *plugins.Asked) { a.Before = 3 }, want: "has made its 3 tool calls", rule: "budget"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			var log bytes.Buffer
 			ran := false
-			g := build(t, gate.Options{Checks: test.checks, MaxCalls: 3, Logger: slog.New(slog.NewJSONHandler(&log, nil))},
+			g := build(t, gate.Options{Checks: test.checks, MaxCalls: 3, Logger: jsonLog(&log)},
 				tool(t, "weather", plugins.Pure, func(context.Context, plugins.Call, arguments) (plugins.Result, error) {
 					ran = true
 					return plugins.Result{Text: "sun"}, nil
@@ -168,11 +211,15 @@ func TestChecksDenyInOrderAndOnAnyFault(t *testing.T) {
 			if !strings.Contains(got.Text, test.want) {
 				t.Errorf("got %q, want %q", got.Text, test.want)
 			}
-			if ran != (test.decision == "allowed") || got.Error == ran {
+			if ran != (test.rule == "") || got.Error == ran {
 				t.Errorf("ran: %v, error: %v", ran, got.Error)
 			}
-			if !strings.Contains(log.String(), fmt.Sprintf(`"decision":%q`, test.decision)) {
-				t.Errorf("audit record: %s", log.String())
+			decision, rule := "refused", test.rule
+			if test.rule == "" {
+				decision, rule = "allowed", "free"
+			}
+			if record := audited(t, &log); record["decision"] != decision || record["rule"] != rule {
+				t.Errorf("audit record: %v", record)
 			}
 		})
 	}
@@ -180,25 +227,48 @@ func TestChecksDenyInOrderAndOnAnyFault(t *testing.T) {
 
 func TestAuditHoldsNoPayload(t *testing.T) {
 	var log bytes.Buffer
-	g := build(t, gate.Options{Logger: slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))},
+	account := tool(t, "account", plugins.Pure, says("answer-payload"))
+	account.Provider = "hub"
+	elsewhere := tool(t, "elsewhere", plugins.Pure, says("answer-payload"))
+	elsewhere.Sends = true
+	elsewhere.Host = func(arguments json.RawMessage) (string, error) { return "", fmt.Errorf("no host in %s", arguments) }
+	g := build(t, gate.Options{Logger: jsonLog(&log)}, account, elsewhere,
 		tool(t, "weather", plugins.Pure, says("answer-payload")),
 		tool(t, "broken", plugins.Pure, func(_ context.Context, _ plugins.Call, in arguments) (plugins.Result, error) {
 			panic("panic-payload " + in.City)
 		}))
-	g.Call(t.Context(), call("weather", `{"city":"question-payload"}`))
-	g.Call(t.Context(), call("broken", `{"city":"question-payload"}`))
-	g.Call(t.Context(), call("name-payload", `{"city":"question-payload"}`))
-	if strings.Contains(log.String(), "payload") {
-		t.Errorf("the log holds payload: %s", log.String())
-	}
-	first, _, _ := strings.Cut(log.String(), "\n")
-	var record map[string]any
-	if err := json.Unmarshal([]byte(first), &record); err != nil {
-		t.Fatal(err)
-	}
-	for key, want := range map[string]any{"turn": "t_01j", "conversation": "T1:C1:1.0", "tool": "weather", "actor": "T1:U1", "decision": "allowed"} {
-		if record[key] != want {
-			t.Errorf("audit %s is %v, want %v", key, record[key], want)
+	const in = `{"city":"question-payload"}`
+	short := func(text string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(text)))[:16] }
+	hash := short(in)
+	for _, test := range []struct{ tool, arguments, record string }{
+		{"weather", in, "tool=weather principal= provider= decision=allowed rule=free arguments=" + hash + " failed=false"},
+		{"weather", " " + in, "tool=weather principal= provider= decision=allowed rule=free arguments=" + hash + " failed=false"},
+		{"account", in, "tool=account principal=T1:U1 provider=hub decision=allowed rule=reads arguments=" + hash + " failed=false"},
+		{"broken", in, "tool=broken principal= provider= decision=allowed rule=free arguments=" + hash + " failed=true"},
+		{"elsewhere", in, "tool=elsewhere principal= provider= decision=refused rule=host arguments=" + hash + " failed=true"},
+		{"name-payload", in, "tool=(unknown) principal= provider= decision=refused rule=not_offered arguments=" + hash + " failed=true"},
+		{"weather", `{"payload`, "tool=weather principal= provider= decision=refused rule=arguments arguments=" + short(`{"payload`) + " failed=true"},
+	} {
+		log.Reset()
+		g.Call(t.Context(), call(test.tool, test.arguments))
+		if strings.Contains(log.String(), "payload") {
+			t.Errorf("the log holds payload: %s", log.String())
+		}
+		record := audited(t, &log)
+		for key, want := range map[string]any{"turn": "t_01j", "conversation": "T1:C1:1.0", "actor": "T1:U1"} {
+			if record[key] != want {
+				t.Errorf("audit %s is %v, want %v", key, record[key], want)
+			}
+		}
+		if _, ok := record["took"].(float64); !ok {
+			t.Errorf("no time was taken: %v", record)
+		}
+		var words []string
+		for _, key := range []string{"tool", "principal", "provider", "decision", "rule", "arguments", "failed"} {
+			words = append(words, fmt.Sprintf("%s=%v", key, record[key]))
+		}
+		if got := strings.Join(words, " "); got != test.record {
+			t.Errorf("got  %s\nwant %s", got, test.record)
 		}
 	}
 }
@@ -266,7 +336,7 @@ func TestCutRunEndsItsCalls(t *testing.T) {
 	})
 }
 
-func TestResultIsCutAndRedacted(t *testing.T) {
+func TestS4_ResultIsCutAndRedacted(t *testing.T) {
 	slack, openai := "xoxb"+"-123456789012-abcdefABCDEF", "sk-proj-abcdefghijklmnop"
 	tests := []struct{ name, text, want string }{
 		{"slack token", "token=" + slack + ".", "token=xoxb…[masked]"},
@@ -286,6 +356,16 @@ func TestResultIsCutAndRedacted(t *testing.T) {
 	})
 	if got := build(t, gate.Options{}, failing).Call(t.Context(), call("fail", `{"city":"x"}`)); strings.Contains(got.Text, slack) || !got.Error {
 		t.Errorf("an error: %q", got.Text)
+	}
+
+	both := tool(t, "both", plugins.Pure, func(context.Context, plugins.Call, arguments) (plugins.Result, error) {
+		return plugins.Result{Text: "sent", DM: "it is " + slack + strings.Repeat("x", 5000)}, nil
+	})
+	if got := build(t, gate.Options{MaxResult: 4096}, both).Call(t.Context(), call("both", `{"city":"x"}`)); strings.Contains(got.DM, slack) || !strings.HasPrefix(got.DM, "it is xoxb…[masked]") || len(got.DM) > 4096 {
+		t.Errorf("a direct message: %q", got.DM)
+	}
+	if got := build(t, gate.Options{}, tool(t, "say", plugins.Pure, says("x"))).Call(t.Context(), call("say", `{"city":"x"}`)); got.DM != "" {
+		t.Errorf("a direct message out of nothing: %q", got.DM)
 	}
 
 	const limit = 4096

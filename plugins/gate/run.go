@@ -1,0 +1,60 @@
+package gate
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"reeve/plugins"
+	"reeve/runtime/chat"
+)
+
+// run calls a tool within its time. While too many calls of it hang, it is
+// refused.
+func (g *Gate) run(ctx context.Context, asked plugins.Asked, t *tool, arguments json.RawMessage) plugins.Result {
+	if n := t.hung.add(0); n >= g.options.MaxHung {
+		return refuse(fmt.Sprintf("The tool %s is out of order: %d calls of it have not come back. Do without it.", t.Name, n))
+	}
+	timeout := t.Timeout
+	if timeout <= 0 {
+		timeout = g.options.Timeout
+	}
+	calling, cancel := context.WithTimeout(ctx, min(timeout, plugins.MaxTimeout))
+	defer cancel()
+	out := bounded(calling, &t.hung, func(ctx context.Context) (plugins.Result, error) {
+		return t.Call(ctx, g.call(asked, t), arguments)
+	})
+	switch {
+	case out.late && ctx.Err() != nil:
+		return refuse(fmt.Sprintf("The call of %s was cut: the run is over.%s", t.Name, t.doubt()))
+	case out.late:
+		return refuse(fmt.Sprintf("The tool %s did not answer within %v and was given up.%s", t.Name, timeout, t.doubt()))
+	case out.fault:
+		g.options.Logger.Error("tool panicked", "turn", asked.Run.Turn, "tool", t.Name, "type", out.kind, "stack", out.stack)
+		return refuse(fmt.Sprintf("The tool %s failed: a fault in its code.%s", t.Name, t.doubt()))
+	case out.err != nil:
+		out.value.Error = true
+		out.value.Text = fmt.Sprintf("The tool %s failed: %v", t.Name, out.err)
+	}
+	return out.value
+}
+
+// doubt is what has to be said of a call that ended without a word of its own.
+func (t *tool) doubt() string {
+	if t.Effect == plugins.Pure {
+		return ""
+	}
+	return " Whether it took effect is unknown; say so, and do not simply repeat it."
+}
+
+// call is what the tool is given. Its store is the principal's own, unless its
+// plugin has one for all.
+func (g *Gate) call(asked plugins.Asked, t *tool) plugins.Call {
+	owner := asked.Run.Actor
+	if t.shared {
+		owner = chat.Actor{}
+	}
+	return plugins.Call{
+		Run: asked.Run, Key: plugins.CallKey(asked.Run.Turn, asked.Call.ID), Store: g.options.Store(t.plugin, owner),
+	}
+}
