@@ -18,4 +18,5 @@ end
 local parts = {}
 for i = 7, #ARGV do parts[#parts + 1] = ARGV[i] end
 queue_parts(c, parts, nil, now)
+delivered(c, turn, now)
 return {1}

@@ -6,7 +6,8 @@
 -- ARGV: 2 conversation, 3 turn, 4 token, 5 commit number, 6 outcome (done,
 --   failed, stopped, withdrawn, abandoned), 7 allowed authors by comma,
 --   8 owner, 9 nonce, 10 ttl (ms), 11 next turn id, 12 setup, 13 claims,
---   14 number of entries, 15.. entries, then parts ('ID\nPAYLOAD')
+--   14 tasks that the end of the turn is to be followed by, as PLUGIN/TASK by comma,
+--   15 number of entries, 16.. entries, then parts ('ID\nPAYLOAD')
 -- Returns {} when the token is stale; {'stopping', by, ts} when a stop came
 --   before done (nothing was written); {'open', sender token, look, unchecked,
 --   items taken...}; or {'closed', sender token, look, next claim or false,
@@ -36,9 +37,9 @@ if outcome == 'done' and n <= tonumber(t[7]) then
 end
 if outcome == 'done' and t[6] then return {'stopping', t[5], t[6]} end
 
-local entries, parts = tonumber(ARGV[14]), {}
-for i = 15, 14 + entries do redis.call('RPUSH', log_key(turn), 'entry\n' .. ARGV[i]) end
-for i = 15 + entries, #ARGV do parts[#parts + 1] = ARGV[i] end
+local entries, parts = tonumber(ARGV[15]), {}
+for i = 16, 15 + entries do redis.call('RPUSH', log_key(turn), 'entry\n' .. ARGV[i]) end
+for i = 16 + entries, #ARGV do parts[#parts + 1] = ARGV[i] end
 local sender = queue_parts(c, parts, by, now)
 if outcome == 'done' then carry(turn, true) end
 
@@ -55,6 +56,7 @@ if outcome == 'done' and redis.call('ZCARD', steer_key(turn)) > 0 then
 end
 
 local followed, took_back = finish(c, turn, outcome, now)
+schedule(c, turn, ARGV[14], now)
 redis.call('HSET', turn_key(turn), 'closing', token, 'commits', n, 'ran', tonumber(t[8]) + now - tonumber(t[9]),
   'c_sender', sender[1], 'c_look', sender[2])
 local next = claim_next(c, by, now, true)

@@ -20,6 +20,8 @@ type Gauges struct {
 	// Waiting are messages that wait for a turn, and turns that wait for a
 	// worker; Running and Parked are open turns; Unsent are parts.
 	Waiting, Running, Parked, Unsent Gauge
+	// Tasks are those of ended turns that are to be run.
+	Tasks Gauge
 	// Dead are records that were set aside.
 	Dead int
 }
@@ -33,7 +35,7 @@ func (b *Box) Gauges(ctx context.Context) (Gauges, error) {
 	lists := []struct {
 		name string
 		to   *Gauge
-	}{{"waiting", &g.Waiting}, {"running", &g.Running}, {"parked", &g.Parked}, {"unsent", &g.Unsent}}
+	}{{"waiting", &g.Waiting}, {"running", &g.Running}, {"parked", &g.Parked}, {"unsent", &g.Unsent}, {"tasks", &g.Tasks}}
 	var clock *redis.TimeCmd
 	var counts []*redis.IntCmd
 	var oldest []*redis.ZSliceCmd

@@ -20,13 +20,15 @@ const (
 	DueQueue DueKind = "q" // on offer: messages wait and no turn runs, or one was handed over
 	DueSend  DueKind = "s" // a sender's lease ends
 	DueWait  DueKind = "w" // the time of a parked turn's wait is over
+	DueTask  DueKind = "k" // a task is to be tried, or the lease of a try ends
 )
 
 // Due is one item of the index: what is to be looked at, and in how long.
 type Due struct {
 	Kind         DueKind
 	Conversation chat.Conversation
-	Turn         chat.TurnID // of a DueTurn or DueWait
+	Turn         chat.TurnID // of a DueTurn, DueWait or DueTask
+	Task         TaskName    // of a DueTask
 	In           time.Duration
 	Seen         time.Time // when the index was read, by the store's clock
 }
@@ -36,7 +38,7 @@ const duePerShard = 64
 
 // band is added to an item's score once for each band of the index in front of
 // its own; see prelude_keys.lua.
-const band, bands = 10_000_000_000_000, 3
+const band, bands = 10_000_000_000_000, 4
 
 // Due reads the earliest items of each band of the index of every shard, in one
 // round trip, by the store's clock. Nothing that is created later can be due
@@ -87,6 +89,9 @@ func parseDue(member string) (Due, bool) {
 	if len(f) > 2 {
 		d.Turn = chat.TurnID(f[2])
 	}
+	if d.Kind == DueTask {
+		d.Task, d.Turn = splitTaskKey(string(d.Turn))
+	}
 	return d, ok
 }
 
@@ -96,6 +101,8 @@ type Signal struct {
 	Stop, Steer chat.TurnID
 	// Work: messages wait in a conversation for a process with room.
 	Work *chat.Conversation
+	// Tasks: one has come due by a step of this process.
+	Tasks bool
 	// Began: signals come from now on. Those before are lost, at the start and
 	// whenever the connection was.
 	Began bool
@@ -111,6 +118,8 @@ func (b *Box) Signals(ctx context.Context, f func(Signal)) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
+		case <-b.tasks:
+			f(Signal{Tasks: true})
 		case m, ok := <-messages:
 			if !ok {
 				return ctx.Err()

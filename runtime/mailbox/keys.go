@@ -49,6 +49,11 @@ func (k keys) dm(c chat.Conversation) string {
 func (k keys) turn(c chat.Conversation, t chat.TurnID) string { return k.of(c) + "turn:" + string(t) }
 func (k keys) log(c chat.Conversation, t chat.TurnID) string  { return k.of(c) + "log:" + string(t) }
 
+// task is one completed-turn task of a turn.
+func (k keys) task(c chat.Conversation, name TaskName, t chat.TurnID) string {
+	return k.of(c) + "task:" + taskKey(name, t)
+}
+
 func (k keys) message(id chat.MessageID) string {
 	return k.shard(shardOf(id.Team, id.Channel)) + "msg:" + string(id.Team) + ":" + string(id.Channel) + ":" + string(id.TS)
 }
@@ -59,6 +64,11 @@ func (k keys) alive() string            { return k.prefix + ":alive" }
 func (k keys) fact(a chat.Actor) string { return k.prefix + ":fact:" + a.Key() }
 func (k keys) tokens(a chat.Actor, day string) string {
 	return k.prefix + ":tokens:" + a.Key() + ":" + day
+}
+
+// store is what a plugin keeps for one person, or, for nobody, for all.
+func (k keys) store(plugin string, owner chat.Actor) string {
+	return k.prefix + ":store:" + plugin + ":" + owner.Key()
 }
 func (k keys) once(name string) string { return k.prefix + ":once:" + name }
 

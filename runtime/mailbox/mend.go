@@ -43,6 +43,9 @@ func (b *Box) mendFor(ctx context.Context, failed call, err error) bool {
 			listed = []string{"running|" + due}
 		}
 	}
+	if failed.script == &b.scripts.taskClaim {
+		listed = []string{"tasks|" + fmt.Sprint(failed.args[2])}
+	}
 	if failed.script == &b.scripts.put {
 		ts = chat.TS(fmt.Sprint(failed.args[2]))
 		if last, err := b.rdb.Get(ctx, b.keys.dm(c)).Result(); err == nil {
@@ -154,7 +157,7 @@ func (b *Box) suspects(ctx context.Context, cursor int64) (map[chat.Conversation
 		return nil, cursor, fmt.Errorf("sweep: %w", err)
 	}
 	old := fmt.Sprint(now.Add(-3 * b.opts.LeaseTTL).UnixMilli())
-	lists := []string{"leases", "waiting", "running", "parked", "unsent"}
+	lists := []string{"leases", "waiting", "running", "parked", "unsent", "tasks"}
 	cmds := make([]*redis.StringSliceCmd, 0, shards*len(lists))
 	_, _ = b.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for n := range shards {
@@ -206,7 +209,7 @@ func (b *Box) suspects(ctx context.Context, cursor int64) (map[chat.Conversation
 func parseListed(list, member string) (c chat.Conversation, what string, ok bool) {
 	if list == "leases" {
 		d, ok := parseDue(member)
-		if d.Kind != DueTurn && d.Kind != DueQueue && d.Kind != DueSend && d.Kind != DueWait {
+		if d.Kind != DueTurn && d.Kind != DueQueue && d.Kind != DueSend && d.Kind != DueWait && d.Kind != DueTask {
 			ok = false
 		}
 		return d.Conversation, string(d.Turn), ok

@@ -46,7 +46,7 @@ local function lane_fine(key)
 end
 
 typed(DEAD, 'list')
-for _, key in ipairs({INDEX, WAITING, RUNNING, PARKED, UNSENT, ENDED, P .. 'touched', wait_key(c), closed_key(c)}) do typed(key, 'zset') end
+for _, key in ipairs({INDEX, WAITING, RUNNING, PARKED, UNSENT, ENDED, TASKS, P .. 'touched', wait_key(c), closed_key(c)}) do typed(key, 'zset') end
 for _, key in ipairs({ready_key(c), thread_key(c), out_key(c)}) do typed(key, 'list') end
 typed(conv_key(c), 'hash')
 typed(dm_key(place_of(c)), 'string')
@@ -257,6 +257,20 @@ for line in string.gmatch(ARGV[4], '[^\n]+') do
         if parts[what] ~= '' then queue_parts(c, {parts[what]}, nil, now) end
         done('part ' .. what .. ' was lost')
       end
+    end
+  elseif list == 'tasks' then
+    local turn = string.match(what, '[^/]*$')
+    local f = typed(task_key(what), 'hash', turn) and redis.call('HMGET', task_key(what), 'v', 'tries', 'until') or {}
+    if f[1] and (f[1] ~= '1' or not tonumber(f[2] or '') or f[3] and not tonumber(f[3])) then
+      set_aside(c, turn, 'task:' .. what, 'its record cannot be read', what, now)
+      f = {}
+      done('set aside task ' .. what)
+    end
+    if not f[1] then
+      drop_task(c, what)
+    elseif not redis.call('ZSCORE', INDEX, 'k|' .. c .. '|' .. what) and not has_unsent(c, turn) then
+      due_task(c, what, now)
+      done('the index lacked task ' .. what)
     end
   elseif list == 'waiting' and string.find(what, ' ', 1, true) then
     if not names[what] then

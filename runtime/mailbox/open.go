@@ -91,6 +91,7 @@ type Box struct {
 	owner   string
 	trips   atomic.Int64
 	steady  steady
+	tasks   chan struct{} // one has come due; see tasksDue
 	embed   *miniredis.Miniredis
 }
 
@@ -99,7 +100,8 @@ type Box struct {
 func Open(opts Options) (*Box, error) {
 	opts = opts.filled()
 	redis.SetLogger(libraryLog{})
-	b := &Box{opts: opts, keys: keys{opts.Prefix}, owner: nonce(), scripts: newScripts(opts.URL != "", opts)}
+	b := &Box{opts: opts, keys: keys{opts.Prefix}, owner: nonce(), scripts: newScripts(opts.URL != "", opts),
+		tasks: make(chan struct{}, 1)}
 	if opts.URL == "" {
 		b.openEmbedded()
 		return b, nil

@@ -65,6 +65,9 @@ func (b *Box) sent(ctx context.Context, l SendLease, keep time.Duration, done []
 	if len(v) < 2 {
 		return nil, fmt.Errorf("mark parts of %s as sent: %w", c.Key(), b.stale("sent"))
 	}
+	if num(v[0]) == 2 {
+		b.tasksDue()
+	}
 	if n := num(v[1]); n > 0 {
 		b.opts.Count(CountAside, "out", int(n))
 	}

@@ -82,6 +82,30 @@ func (b *Box) historyPage(ctx context.Context, c chat.Conversation, upTo int64) 
 	return turns, nil
 }
 
+// ReadTurn reads one turn, open or ended; ok is false when it is not kept any
+// more. Of one that is open the number is 0, and the outcome its state.
+func (b *Box) ReadTurn(ctx context.Context, c chat.Conversation, turn chat.TurnID) (t ClosedTurn, ok bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, b.opts.CallTimeout)
+	defer cancel()
+	var head *redis.SliceCmd
+	var log *redis.StringSliceCmd
+	_, err = b.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
+		head = p.HMGet(ctx, b.keys.turn(c, turn), "actor", "state", "number")
+		log = p.LRange(ctx, b.keys.log(c, turn), 0, -1)
+		return nil
+	})
+	if err != nil {
+		return ClosedTurn{}, false, fmt.Errorf("read turn %s: %w", turn, err)
+	}
+	f := head.Val()
+	actor, ok := chat.ParseActor(str(f[0]))
+	items := make([]any, 0, len(log.Val()))
+	for _, s := range log.Val() {
+		items = append(items, s)
+	}
+	return ClosedTurn{turn, num(f[2]), actor, Outcome(str(f[1])), readItems(items)}, ok, nil
+}
+
 // Fact reads a cached fact of a person's account; nil when none is cached.
 func (b *Box) Fact(ctx context.Context, who chat.Actor) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.opts.CallTimeout)

@@ -25,6 +25,9 @@ local function remove(ts, place, f)
     thread_remove(c, ts)
     redis.call('HSET', m, 'state', 'deleted')
   end
+  -- One that was handed back stands in the log that it was read in, too.
+  local read = redis.call('HMGET', m, 'handed_turn', 'handed_at')
+  if read[1] then blank(ts, {turn = read[1], at = read[2], author = f.author}) end
   redis.call('HDEL', m, 'body')
   return {letter, f.turn or '', c, f.author or '', false}
 end

@@ -23,6 +23,9 @@ var preludeTurns string
 //go:embed prelude_ends.lua
 var preludeEnds string
 
+//go:embed prelude_tasks.lua
+var preludeTasks string
+
 //go:embed put.lua
 var putSource string
 
@@ -77,6 +80,24 @@ var stampSource string
 //go:embed close_gap.lua
 var closeGapSource string
 
+//go:embed task_claim.lua
+var taskClaimSource string
+
+//go:embed task_renew.lua
+var taskRenewSource string
+
+//go:embed task_end.lua
+var taskEndSource string
+
+//go:embed hand_back.lua
+var handBackSource string
+
+//go:embed route.lua
+var routeSource string
+
+//go:embed store_set.lua
+var storeSetSource string
+
 // script is one transition. Its name carries a version: a release that changes
 // what a script does gives it a new one, so that two releases can work side by
 // side on one store.
@@ -93,11 +114,14 @@ type scripts struct {
 	stamp, closeGap script
 
 	mend, aside, abandon script
+
+	taskClaim, taskRenew, taskEnd, handBack, route, storeSet script
 }
 
 func (s *scripts) all() []*script {
 	return []*script{&s.put, &s.renew, &s.commit, &s.close, &s.claim, &s.handover, &s.settle,
-		&s.park, &s.endWait, &s.sent, &s.sendClaim, &s.edit, &s.remove, &s.stamp, &s.closeGap, &s.mend, &s.aside, &s.abandon}
+		&s.park, &s.endWait, &s.sent, &s.sendClaim, &s.edit, &s.remove, &s.stamp, &s.closeGap, &s.mend, &s.aside, &s.abandon,
+		&s.taskClaim, &s.taskRenew, &s.taskEnd, &s.handBack, &s.route, &s.storeSet}
 }
 
 // newScripts builds the scripts. On a real server each begins with the #!lua
@@ -108,7 +132,7 @@ func newScripts(header bool, opts Options) *scripts {
 	times := fmt.Sprintf("local RETENTION, UNTOUCHED, MESSAGE_LIFE = %d, %d, %d\n",
 		opts.Retention.Milliseconds(), opts.Untouched.Milliseconds(), messageKeyLife.Milliseconds())
 	make := func(name, source string) script {
-		full := "-- " + name + "\n" + times + stoppedLines + preludeKeys + preludeMessages + preludeTurns + preludeEnds + source
+		full := "-- " + name + "\n" + times + stoppedLines + preludeKeys + preludeMessages + preludeTurns + preludeEnds + preludeTasks + source
 		if header {
 			full = "#!lua\n" + full
 		}
@@ -125,6 +149,9 @@ func newScripts(header bool, opts Options) *scripts {
 		edit:      make("edit_v1", editSource), remove: make("remove_v1", removeSource),
 		stamp: make("stamp_v1", stampSource), closeGap: make("close_gap_v1", closeGapSource),
 		mend: make("mend_v1", mendSource), aside: make("aside_v1", asideSource), abandon: make("abandon_v1", abandonSource),
+		taskClaim: make("task_claim_v1", taskClaimSource), taskRenew: make("task_renew_v1", taskRenewSource),
+		taskEnd: make("task_end_v1", taskEndSource), handBack: make("hand_back_v1", handBackSource),
+		route: make("route_v1", routeSource), storeSet: make("store_set_v1", storeSetSource),
 	}
 }
 

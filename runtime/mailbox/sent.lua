@@ -7,8 +7,8 @@
 --   none): by that a reaction finds its turn; why it is set aside ('' when it is
 --   not); the part that comes in its place ('' for none). Of those that tell of what
 --   was set aside a turn has one.
--- Returns {} when the token is stale, else {1, how many were set aside, parts
---   left...}. The call that released the lease is answered alike when it is repeated.
+-- Returns {} when the token is stale, else {1, or 2 when tasks came due; how many
+--   were set aside; parts left...}. The call that released the lease is answered alike when it is repeated.
 local c = ARGV[2]
 local s = redis.call('HMGET', conv_key(c), 's_tok', 's_done')
 if s[1] ~= ARGV[3] then
@@ -29,12 +29,13 @@ local function first_told(turn)
   local t = turn_key(turn)
   return redis.call('TYPE', t).ok == 'hash' and redis.call('HSETNX', t, 'unsent', 1) == 1
 end
-local left, instead, aside = {1, 0}, {}, 0
+local left, instead, aside, turns = {1, 0}, {}, 0, {}
 for _, part in ipairs(redis.call('LRANGE', out_key(c), 0, -1)) do
   local id = string.match(part, '^([^\n]*)\n')
   local i = id and done[id]
   if i then
     local turn = string.match(id, '^[^/]*')
+    turns[turn] = true
     redis.call('LREM', out_key(c), 1, part)
     redis.call('ZREM', UNSENT, c .. '|' .. id)
     if ARGV[i + 2] ~= '' then
@@ -59,5 +60,8 @@ else
   if ends == now then redis.call('PUBLISH', CHANNELS .. 'work', c) end
   queue_parts(c, instead, nil, now) -- the lease is ours: it offers nobody the outbox
   for _, part in ipairs(instead) do left[#left + 1] = part end
+end
+for turn in pairs(turns) do
+  if delivered(c, turn, now) then left[1] = 2 end
 end
 return left

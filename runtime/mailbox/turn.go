@@ -134,7 +134,9 @@ type Close struct {
 	Entries [][]byte
 	Parts   []chat.Part
 	Allowed []chat.Actor
-	Next    Next
+	// Tasks follow the end of the turn, once its parts have left the outbox.
+	Tasks []TaskName
+	Next  Next
 }
 
 // Closing is what a close found.
@@ -161,7 +163,7 @@ func (b *Box) Close(ctx context.Context, c Close) (Closing, error) {
 	defer cancel()
 	conv := c.Conversation
 	args := []any{b.keys.of(conv), conv.Key(), string(c.Turn), string(c.Token), c.Number, string(c.Outcome), actorList(c.Allowed),
-		b.owner, nonce(), b.opts.LeaseTTL.Milliseconds(), string(c.Next.Turn), c.Next.Setup, bit(c.Next.Claim), len(c.Entries)}
+		b.owner, nonce(), b.opts.LeaseTTL.Milliseconds(), string(c.Next.Turn), c.Next.Setup, bit(c.Next.Claim), taskNames(c.Tasks), len(c.Entries)}
 	for _, e := range c.Entries {
 		args = append(args, e)
 	}
@@ -188,6 +190,9 @@ func (b *Box) Close(ctx context.Context, c Close) (Closing, error) {
 		return out, nil
 	}
 	out.Closed = true
+	if len(c.Tasks) > 0 {
+		b.tasksDue() // they are, when nothing of the turn waits to be posted
+	}
 	if len(v) > 5 {
 		out.Withdrawn = messageIDs(conv, v[5:])
 	}
