@@ -54,7 +54,11 @@ func (g *Gate) call(asked plugins.Asked, t *tool) plugins.Call {
 	if t.shared {
 		owner = chat.Actor{}
 	}
-	return plugins.Call{
+	call := plugins.Call{
 		Run: asked.Run, Key: plugins.CallKey(asked.Run.Turn, asked.Call.ID), Store: g.options.Store(t.plugin, owner),
 	}
+	if t.Provider == plugins.SlackProvider && g.options.Slack != nil {
+		call.Slack = g.options.Slack(asked.Run)
+	}
+	return call
 }
