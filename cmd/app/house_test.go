@@ -45,7 +45,7 @@ var mayUse = map[string][]string{
 	"github.com/alicebob/miniredis":     {"runtime/mailbox", "runtime/mailbox/*"},
 	"github.com/slack-go/slack":         {"slackapp", "slackapp/*"},
 	"github.com/sashabaranov/go-openai": {"agent/openai"},
-	"github.com/caarlos0/env":           {"cmd/app"},
+	"github.com/caarlos0/env":           {"cmd/app", "plugins/plugintest"},
 	"github.com/alecthomas/kong":        {"cmd/app"},
 }
 

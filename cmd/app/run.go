@@ -127,14 +127,38 @@ func warnEmbedded(log *slog.Logger) {
 	}
 }
 
+// Off holds a plugin of a main's list back: it is on where PLUGINS names it, and
+// off where PLUGINS is empty.
+func Off(plugin plugins.Plugin) plugins.Plugin {
+	if plugin == nil {
+		return nil
+	}
+	return off{plugin}
+}
+
+type off struct{ plugins.Plugin }
+
 // choose keeps the plugins that are on. A name that is not compiled in is a
 // wrong setting.
 func choose(compiled []plugins.Plugin, on []string) ([]plugins.Plugin, error) {
+	var all, shipped []plugins.Plugin
+	for _, p := range compiled {
+		held, isHeld := p.(off)
+		if isHeld {
+			p = held.Plugin
+		} else {
+			shipped = append(shipped, p)
+		}
+		all = append(all, p)
+	}
 	if len(on) == 0 {
-		return compiled, nil
+		return shipped, nil
+	}
+	if err := plugins.CheckNames(all); err != nil {
+		return nil, err
 	}
 	byName := map[string]plugins.Plugin{}
-	for _, p := range compiled {
+	for _, p := range all {
 		byName[p.Name()] = p
 	}
 	var chosen []plugins.Plugin

@@ -61,7 +61,7 @@ type Settings struct {
 	CredentialKeys   Secret   `env:"CREDENTIAL_KEYS" later:"true" group:"Extensions" may:"VERSION:KEY by comma, KEY being 32 bytes in base64; the first one writes" doc:"Keys that seal people's credentials."`
 	MCPConfig        string   `env:"MCP_CONFIG" later:"true" may:"the path of a readable file" doc:"The file that lists MCP servers."`
 	OAuthProviders   []string `env:"OAUTH_PROVIDERS" later:"true" may:"names of providers by comma: lower-case letters, digits and '_'" doc:"The providers whose accounts people can connect."`
-	Plugins          []string `env:"PLUGINS" may:"names of plugins by comma: lower-case letters, digits and '_'" doc:"Which of the compiled-in plugins are on. Empty: all."`
+	Plugins          []string `env:"PLUGINS" may:"names of plugins by comma: lower-case letters, digits and '_'" doc:"Which of the compiled-in plugins are on, all of them named. Empty: all but echo, the example for authors."`
 	MemoryExtraction string   `env:"MEMORY_EXTRACTION" later:"true" envDefault:"on" one:"on off" doc:"Whether memories are proposed after a turn."`
 
 	LogLevel  string `env:"LOG_LEVEL" envDefault:"info" group:"Logging" one:"debug info warn error" doc:"The least level that is logged. No level shows secrets, and info and above show no message's text."`

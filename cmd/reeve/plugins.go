@@ -3,12 +3,17 @@ package main
 import (
 	"time"
 
+	"reeve/cmd/app"
 	"reeve/plugins"
 	"reeve/plugins/clock"
+	"reeve/plugins/echo"
 )
 
 // compiled are the plugins of this distribution. Another one is another main
 // with its own list.
 func compiled() []plugins.Plugin {
-	return []plugins.Plugin{clock.New(time.Now)}
+	return []plugins.Plugin{
+		clock.New(time.Now),
+		app.Off(echo.New()), // the example for authors: nobody's thread needs it
+	}
 }

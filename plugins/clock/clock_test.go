@@ -7,6 +7,7 @@ import (
 
 	"reeve/plugins"
 	"reeve/plugins/clock"
+	"reeve/plugins/plugintest"
 )
 
 func TestCurrentTime(t *testing.T) {
@@ -43,4 +44,9 @@ func TestCurrentTime(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestSuite(t *testing.T) {
+	plugintest.Suite(t, func() plugins.Plugin { return clock.New(nil) },
+		plugintest.Example("current_time", `{}`), plugintest.Example("current_time", `{"zone":"Asia/Kolkata"}`))
 }
