@@ -33,7 +33,7 @@ const intervalsVariable = "APPTEST_INTERVALS"
 type Intervals struct {
 	LeaseTTL, LeaseMargin, RenewEvery  time.Duration
 	RetryEvery, StampEvery, GapAfter   time.Duration
-	SweepEvery                         time.Duration
+	SweepEvery, Untouched              time.Duration
 	ModelIdle, ModelAttempt, ModelWait time.Duration
 	ModelWaits                         []time.Duration
 	PostRate, ReadRate                 float64 // calls a second
@@ -50,7 +50,7 @@ var Tenth = Intervals{
 func (i Intervals) options() app.Options {
 	return app.Options{
 		LeaseTTL: i.LeaseTTL, LeaseMargin: i.LeaseMargin, RenewEvery: i.RenewEvery,
-		RetryEvery: i.RetryEvery, StampEvery: i.StampEvery, GapAfter: i.GapAfter, SweepEvery: i.SweepEvery,
+		RetryEvery: i.RetryEvery, StampEvery: i.StampEvery, GapAfter: i.GapAfter, SweepEvery: i.SweepEvery, Untouched: i.Untouched,
 		ModelIdle: i.ModelIdle, ModelAttempt: i.ModelAttempt, ModelMaxWait: i.ModelWait, ModelWaits: i.ModelWaits,
 		PostRate: rate.Limit(i.PostRate), ReadRate: rate.Limit(i.ReadRate),
 	}

@@ -2,6 +2,7 @@ package apptest
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -31,6 +32,29 @@ func (p *Place) Posts(channel, thread string) []simulator.Message {
 		}
 	}
 	return posts
+}
+
+// Texts are what the posts in a thread show.
+func (p *Place) Texts(channel, thread string) []string {
+	var texts []string
+	for _, m := range p.Posts(channel, thread) {
+		texts = append(texts, strings.TrimSpace(ShownText(m)))
+	}
+	return texts
+}
+
+// Answered waits until the bot has posted in a thread as often as it should, and
+// wants its posts to show just that.
+func (p *Place) Answered(t testing.TB, channel, thread string, want ...string) {
+	t.Helper()
+	var got []string
+	err := p.Wait(Patience, func() bool {
+		got = p.Texts(channel, thread)
+		return len(got) >= len(want)
+	})
+	if err != nil || !slices.Equal(got, want) {
+		t.Fatalf("posted %q, want %q (%v)", got, want, err)
+	}
 }
 
 // ShownText is what a post shows: its Markdown, or its text where it has none.

@@ -53,7 +53,19 @@ func launch(t testing.TB, env []string, command []string, into ...*Journal) *Pro
 		t.Fatal(err)
 	}
 	p.process = cmd.Process
-	t.Cleanup(p.Kill)
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		watchStops(p.process.Pid, func() {
+			for _, j := range into {
+				j.look()
+			}
+		})
+	}()
+	t.Cleanup(func() {
+		p.Kill()
+		<-watched
+	})
 	return p
 }
 

@@ -9,3 +9,5 @@ func dieWithParent(*exec.Cmd) {}
 
 // Frozen is only known on Linux; elsewhere whoever waits for it waits in vain.
 func (p *Process) Frozen() bool { return false }
+
+func watchStops(int, func()) {}

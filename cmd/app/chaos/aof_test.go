@@ -28,19 +28,19 @@ func TestP5_AppendOnlyFileIsCut(t *testing.T) {
 	p.calm(overtaken)
 	r.Term(t)
 	p.redis.Stop()
-	whole := readAOF(t, p.redis)
-	t.Logf("%d bytes, %d commands, %d steps", len(whole.files[whole.name]), len(whole.borders), len(whole.steps))
+	whole := apptest.ReadAOF(t, p.redis)
+	t.Logf("%d bytes, %d commands, %d steps", len(whole.Text), len(whole.Borders), len(whole.Steps))
 
 	t.Run("it goes on", func(t *testing.T) {
-		for i, border := range chosen(whole.borders, 12) {
-			p.goesOn(talks[0], &whole, border-i%2*5) // at a border, or within a command
+		for i, border := range chosen(whole.Borders, 12) {
+			p.goesOn(talks[0], whole, border-i%2*5) // at a border, or within a command
 		}
 	})
-	cuts := offsets(&whole)
+	cuts := offsets(whole)
 	for shard := range shards {
 		t.Run("all or nothing", func(t *testing.T) {
 			t.Parallel()
-			wholeSteps(t, &whole, cuts[shard*len(cuts)/shards:(shard+1)*len(cuts)/shards])
+			wholeSteps(t, whole, cuts[shard*len(cuts)/shards:(shard+1)*len(cuts)/shards])
 		})
 	}
 }
@@ -50,12 +50,12 @@ const shards = 2
 
 // wholeSteps: what stands in a server after a cut is what stood there before
 // the step that was cut.
-func wholeSteps(t *testing.T, a *aof, cuts []int) {
+func wholeSteps(t *testing.T, a *apptest.AOF, cuts []int) {
 	s := redistest.Start(t, redistest.Config("enable-debug-command", "local"))
 	client := s.Client()
 	s.Kill()
 	digest := func(offset int) string {
-		a.put(t, s, offset)
+		a.Put(t, s, offset)
 		s.Restart()
 		defer s.Kill()
 		text, err := digestOf(t.Context(), client)
@@ -66,7 +66,7 @@ func wholeSteps(t *testing.T, a *aof, cuts []int) {
 	}
 	last, want, seen := -1, "", map[string]bool{}
 	for _, offset := range cuts {
-		if border := a.before(offset); border != last {
+		if border := a.Before(offset); border != last {
 			last, want = border, digest(border)
 			seen[want] = true
 		}
@@ -113,16 +113,16 @@ func digestOf(ctx context.Context, client *redis.Client) (string, error) {
 
 // offsets are where the file is cut: everywhere; or at each border between two
 // commands of some steps, and within a command.
-func offsets(a *aof) (list []int) {
+func offsets(a *apptest.AOF) (list []int) {
 	if *every {
-		for offset := range a.files[a.name] {
+		for offset := range a.Text {
 			list = append(list, offset)
 		}
 		return list
 	}
-	for _, step := range chosen(a.steps[:len(a.steps)-1], 12) {
-		for _, b := range a.borders {
-			if b >= step && a.before(b) == step {
+	for _, step := range chosen(a.Steps[:len(a.Steps)-1], 12) {
+		for _, b := range a.Borders {
+			if b >= step && a.Before(b) == step {
 				list = append(list, b, b+9)
 			}
 		}
@@ -142,19 +142,19 @@ func chosen(list []int, n int) (some []int) {
 // of more than the server, which was cut after the fact; so only what is posted
 // from now on is looked at: what is said next is answered, nothing is said
 // twice, and no message stands twice in what the model is asked.
-func (p *place) goesOn(c *talk, a *aof, offset int) {
+func (p *place) goesOn(c *talk, a *apptest.AOF, offset int) {
 	p.t.Helper()
-	a.put(p.t, p.redis, offset)
+	a.Put(p.t, p.redis, offset)
 	p.redis.Restart()
-	before := len(p.botPosts())
+	before := len(p.shown().posts)
 	r := p.start()
 	p.ready(r)
 	s := p.say(c, simulator.Alice, "p", mention)
-	p.await("the conversation goes on", func() bool { return p.answered()[s.word] > 0 })
+	p.await("the conversation goes on", func() bool { return p.shown().answered[s.word] > 0 })
 	r.Kill()
 	p.redis.Kill()
 	parts := map[string]bool{}
-	for _, m := range p.botPosts()[before:] {
+	for _, m := range p.shown().posts[before:] {
 		if parts[apptest.PartOf(m)] {
 			p.t.Errorf("cut at %d: part %s is posted twice", offset, apptest.PartOf(m))
 		}

@@ -15,19 +15,17 @@ func (p *place) settle(talks []*talk) (last []*saying) {
 	p.t.Helper()
 	p.Slack.Heal()
 	p.await("every envelope is settled", func() bool { return p.Slack.Unacknowledged() == 0 })
-	for end := time.Now().Add(patience); len(p.owed()) > 0; p.pause(100 * time.Millisecond) {
-		if time.Now().After(end) {
-			for _, s := range p.owed() {
-				p.t.Errorf("%s of %s in %s is lost, or its conversation stands still", s.word, s.user, s.channel)
-			}
-			p.t.Fatalf("what is owed is not answered after %v\n%s", patience, p.tail())
+	if p.Wait(patience, func() bool { return len(p.owed()) == 0 }) != nil {
+		for _, s := range p.owed() {
+			p.t.Errorf("%s of %s in %s is lost, or its conversation stands still", s.word, s.user, s.channel)
 		}
+		p.t.Fatalf("what is owed is not answered after %v\n%s", patience, p.tail())
 	}
 	for _, c := range talks {
 		last = append(last, p.say(c, c.people[0], "p", mention))
 	}
 	p.await("the last messages are answered", func() bool {
-		answered := p.answered()
+		answered := p.shown().answered
 		return !slices.ContainsFunc(last, func(s *saying) bool { return answered[s.word] == 0 })
 	})
 	p.calm(overtaken)
@@ -36,17 +34,17 @@ func (p *place) settle(talks []*talk) (last []*saying) {
 
 // calm returns once nothing was posted for a while. Receipts may go on.
 func (p *place) calm(span time.Duration) {
-	for n := -1; n != len(p.botPosts()); {
-		n = len(p.botPosts())
-		_ = p.Wait(span, func() bool { return len(p.botPosts()) != n })
+	for n := -1; n != len(p.shown().posts); {
+		n = len(p.shown().posts)
+		_ = p.Wait(span, func() bool { return len(p.shown().posts) != n })
 	}
 }
 
 // owed are the acknowledged messages that wait for an answer.
 func (p *place) owed() (owed []*saying) {
-	acked, answered, all := p.acknowledged(), p.answered(), p.all()
+	shown, all := p.shown(), p.all()
 	for _, s := range all {
-		if s.addressed() && acked[s.channel+s.ts] && answered[s.word] == 0 && !stopped(s, all) {
+		if s.addressed() && shown.acknowledged[s.channel+s.ts] && shown.answered[s.word] == 0 && !stopped(s, all) {
 			owed = append(owed, s)
 		}
 	}
@@ -67,7 +65,7 @@ type tally struct {
 // check holds the promises against all that Slack and the provider saw.
 func (p *place) check(t *testing.T, last []*saying) (n tally) {
 	t.Helper()
-	acked, answered, all := p.acknowledged(), p.answered(), p.all()
+	acked, answered, all := p.shown().acknowledged, p.shown().answered, p.all()
 	for _, s := range all {
 		n.said++
 		if acked[s.channel+s.ts] {
@@ -92,7 +90,7 @@ func (p *place) check(t *testing.T, last []*saying) (n tally) {
 	p.checkPosts(t)
 	p.checkEffects(t)
 	p.checkRequests(t, last)
-	for _, r := range p.replies() {
+	for _, r := range p.shown().replies {
 		n.told += len(r.told)
 	}
 	return n
@@ -102,7 +100,7 @@ func (p *place) check(t *testing.T, last []*saying) (n tally) {
 func (p *place) checkPosts(t *testing.T) {
 	t.Helper()
 	parts := map[string]int{}
-	for _, m := range p.botPosts() {
+	for _, m := range p.shown().posts {
 		if id := apptest.PartOf(m); parts[id] > 0 {
 			t.Errorf("part %s stands twice in Slack: %q", id, apptest.ShownText(m))
 		}
@@ -115,7 +113,7 @@ func (p *place) checkPosts(t *testing.T) {
 func (p *place) checkEffects(t *testing.T) {
 	t.Helper()
 	outcomes := map[string]string{}
-	for _, r := range p.replies() {
+	for _, r := range p.shown().replies {
 		for w, o := range r.outcome {
 			outcomes[w] = o
 		}
@@ -141,7 +139,7 @@ func (p *place) checkEffects(t *testing.T) {
 // last message holds all that was acknowledged in it, chatter included.
 func (p *place) checkRequests(t *testing.T, last []*saying) {
 	t.Helper()
-	acked, all := p.acknowledged(), p.all()
+	acked, all := p.shown().acknowledged, p.all()
 	for _, h := range p.requests() {
 		known := slices.Clone(h.known)
 		slices.Sort(known)

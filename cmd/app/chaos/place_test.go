@@ -1,7 +1,6 @@
 package chaos
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"sync"
@@ -29,6 +28,8 @@ type place struct {
 	mu    sync.Mutex
 	said  []*saying
 	heard []heard // what each model request said
+
+	view view
 }
 
 // talk is one conversation.
@@ -115,11 +116,12 @@ const (
 )
 
 // stop lets a person say the word that stops.
-func (p *place) stop(c *talk, user string) {
-	ts := p.Slack.Say(user, c.channel, "stop", simulator.SayOptions{Thread: c.root})
+func (p *place) stop(c *talk, user string) *saying {
+	s := &saying{talk: c, user: user, stop: true, ts: p.Slack.Say(user, c.channel, "stop", simulator.SayOptions{Thread: c.root})}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.said = append(p.said, &saying{talk: c, user: user, ts: ts, stop: true})
+	p.said = append(p.said, s)
+	return s
 }
 
 func (p *place) all() []*saying {
@@ -133,53 +135,6 @@ func (p *place) requests() []heard {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.heard[:len(p.heard):len(p.heard)]
-}
-
-// acknowledged are the ts of messages of which an envelope was acknowledged.
-func (p *place) acknowledged() map[string]bool {
-	acked := map[string]bool{}
-	for _, e := range p.Slack.Envelopes() {
-		var payload struct {
-			Event struct{ Type, Channel, TS string } `json:"event"`
-		}
-		if json.Unmarshal(e.Payload, &payload) == nil && e.State == simulator.Acknowledged {
-			acked[payload.Event.Channel+payload.Event.TS] = true
-		}
-	}
-	return acked
-}
-
-// replies are the bot's answers, as they stand in Slack.
-func (p *place) replies() []reply {
-	var all []reply
-	for _, m := range p.botPosts() {
-		if r, ok := readReply(apptest.ShownText(m)); ok {
-			all = append(all, r)
-		}
-	}
-	return all
-}
-
-// botPosts are all posts that came out of an outbox.
-func (p *place) botPosts() []simulator.Message {
-	var posts []simulator.Message
-	for _, e := range p.Slack.Events(0) {
-		if e.Kind == simulator.MessagePosted && apptest.PartOf(*e.Message) != "" {
-			posts = append(posts, *e.Message)
-		}
-	}
-	return posts
-}
-
-// answered counts, by word, in how many replies it was asked or told.
-func (p *place) answered() map[string]int {
-	count := map[string]int{}
-	for _, r := range p.replies() {
-		for _, w := range append(r.asked, r.told...) {
-			count[w]++
-		}
-	}
-	return count
 }
 
 // pause lets time pass, which is what some of the tests are about.

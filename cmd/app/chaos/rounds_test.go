@@ -88,7 +88,7 @@ func stage() (*simulator.World, []*talk) {
 // speak lets people say something in each conversation, unless they have enough
 // to wait for.
 func (r *run) speak() {
-	answered := r.answered()
+	answered := r.shown().answered
 	for _, c := range r.talks {
 		for range 1 + r.dice.IntN(3) {
 			user := c.people[r.dice.IntN(len(c.people))]
@@ -98,7 +98,7 @@ func (r *run) speak() {
 			kind := string("ppssoic"[r.dice.IntN(7)])
 			form := mention
 			switch {
-			case kind == "c" && c.root != "" && c.channel != simulator.AliceDM:
+			case kind == "c" && r.known(c) && c.channel != simulator.AliceDM:
 				form = plainly
 			case kind == "c":
 				kind = "p"
@@ -242,13 +242,12 @@ var attacks = []struct {
 		r.lose(0)
 		r.bots[0] = r.start(breakAt(point, 1+r.dice.IntN(2), "stop"), "GOMAXPROCS=1")
 		r.ready(r.bots[0])
-		for i := 0; !r.bots[0].Frozen(); i++ {
+		for i := 0; r.Wait(200*time.Millisecond, r.bots[0].Frozen) != nil; i++ {
 			if i == 20 {
 				r.t.Logf("no replica froze at %q", point)
 				return
 			}
 			r.speak()
-			r.pause(200 * time.Millisecond)
 		}
 		r.pause(overtaken)
 		r.wake(r.bots[0])

@@ -61,11 +61,7 @@ func wokenAt(t *testing.T, point string) int {
 	first := p.start(breakAt(point, 1, "stop"), "GOMAXPROCS=1")
 	p.ready(first)
 	s := p.say(&talk{channel: simulator.General}, simulator.Alice, "o", mention)
-	for end := time.Now().Add(patience); !first.Frozen(); p.pause(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("it does not freeze\n%s", p.tail())
-		}
-	}
+	p.await("it freezes", first.Frozen)
 	p.mu.Lock()
 	frozen = true
 	p.mu.Unlock()

@@ -16,7 +16,7 @@ func TestP11_EditedWhileTheSocketsAreAway(t *testing.T) {
 	t.Cleanup(release)
 	p.Model.Then(held)
 	r := p.StartOther(t, quickly)
-	p.signed()
+	p.signed(1)
 	root := p.Slack.Say(simulator.Alice, simulator.General, "<@UBOT> q1")
 	p.Asked(t, 1)
 	waiting := p.Slack.Say(simulator.Bob, simulator.General, "<@UBOT> q2", simulator.SayOptions{Thread: root})

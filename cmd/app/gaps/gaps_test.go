@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"reeve/cmd/app/apptest"
 	"reeve/slackapp/simulator"
 )
 
@@ -16,7 +15,7 @@ import (
 func TestP11_SaidWhileNoProcessLives(t *testing.T) {
 	p := newPlace(t)
 	first := p.Start(t)
-	p.signed()
+	p.signed(1)
 	thread := p.Slack.Say(simulator.Alice, simulator.General, "<@UBOT> q1")
 	p.answered(simulator.General, thread, "UALICE asked q1")
 	if n := first.Journal.Holding("reading back"); n > 0 {
@@ -37,7 +36,7 @@ func TestP11_SaidWhileNoProcessLives(t *testing.T) {
 	p.answered(simulator.General, thread, "UALICE asked q1", "UBOB asked q6")
 	p.answered(simulator.General, fresh, "UBOB asked q4")
 	// The second of Alice's messages finds the first running, or waiting.
-	inDM := func() string { return strings.Join(p.answers(simulator.AliceDM, dm), "; ") }
+	inDM := func() string { return strings.Join(p.Texts(simulator.AliceDM, dm), "; ") }
 	if err := p.Slack.WaitUntil(p.ctx, func() bool { return strings.Contains(inDM(), "q3") }); err != nil {
 		t.Fatal(err)
 	}
@@ -68,24 +67,21 @@ func TestP11_SaidWhileNoProcessLives(t *testing.T) {
 // Two replicas whose sockets are all away: one of them reads, once.
 func TestP11_SaidWhileTheSocketsAreAway(t *testing.T) {
 	p := newPlace(t)
-	one, two := p.StartOther(t, quickly), p.StartOther(t, quickly)
-	p.signed()
+	p.StartOther(t, quickly)
+	p.StartOther(t, quickly)
+	p.signed(1)
 	p.cut()
 	p.pause(gapAfter * 4 / 3)
 	root := p.quietly(simulator.Alice, simulator.General, "<@UBOT> q1", "")
 	p.quietly(simulator.Bob, simulator.General, "<@UBOT> q2", root)
 	p.join(4)
 	p.answered(simulator.General, root, "UALICE asked q1", "UBOB asked q2")
-	read := func(r *apptest.Process) int {
-		return r.Journal.Holding(`"gap read back"`)
-	}
-	for read(one)+read(two) == 0 {
-		p.pause(10 * time.Millisecond)
-	}
-	// A replica that were to read too would have begun within a sign.
-	p.pause(500 * time.Millisecond)
-	if n := len(p.Slack.Calls("users.conversations")); n != 1 || read(one)+read(two) != 1 {
-		t.Errorf("the channels were listed %d times, the gap read %d times", n, read(one)+read(two))
+	read := func() int { return p.Journal.Holding(`"gap read back"`) }
+	p.Until(t, "the gap is read", func() bool { return read() > 0 })
+	// A replica that were to read too would have begun with its next sign.
+	p.signed(10)
+	if n := len(p.Slack.Calls("users.conversations")); n != 1 || read() != 1 {
+		t.Errorf("the channels were listed %d times, the gap read %d times", n, read())
 	}
 	// A message that comes now is like any other.
 	again := p.Slack.Say(simulator.Bob, simulator.General, "<@UBOT> q3")
@@ -98,7 +94,7 @@ func TestP11_SaidWhileTheSocketsAreAway(t *testing.T) {
 func TestP11_SaidWhileRedisIsAway(t *testing.T) {
 	p := newPlace(t)
 	r := p.StartOther(t, quickly)
-	p.signed()
+	p.signed(1)
 	p.redis.Kill()
 	root := p.Slack.Say(simulator.Alice, simulator.General, "<@UBOT> q1")
 	p.Slack.Say(simulator.Bob, simulator.General, "<@UBOT> q2", simulator.SayOptions{Thread: root})
@@ -115,7 +111,7 @@ func TestP11_SaidWhileRedisIsAway(t *testing.T) {
 	p.redis.Restart()
 	p.log(r, 1, `"gap read back"`, `"closed":true`)
 	p.Posted(t, simulator.General, root, 2)
-	got := p.answers(simulator.General, root)
+	got := p.Texts(simulator.General, root)
 	slices.Sort(got)
 	if want := []string{"UALICE asked q1", "UBOB asked q2"}; !slices.Equal(got, want) {
 		t.Errorf("answers %q, want %q", got, want)
@@ -128,7 +124,7 @@ func TestP11_SaidWhileRedisIsAway(t *testing.T) {
 func TestP11_AKilledReadersGapIsTakenOver(t *testing.T) {
 	p := newPlace(t)
 	one := p.StartOther(t, quickly)
-	p.signed()
+	p.signed(1)
 	p.cut()
 	p.pause(gapAfter * 4 / 3)
 	root := p.quietly(simulator.Alice, simulator.General, "<@UBOT> q1", "")
@@ -156,7 +152,7 @@ func TestP11_AKilledReadersGapIsTakenOver(t *testing.T) {
 func TestP11_AStopThatIsReadBack(t *testing.T) {
 	p := newPlace(t)
 	r := p.StartOther(t, quickly)
-	p.signed()
+	p.signed(1)
 	p.cut()
 	p.pause(gapAfter * 4 / 3)
 	root := p.quietly(simulator.Alice, simulator.General, "<@UBOT> q1", "")
@@ -166,15 +162,15 @@ func TestP11_AStopThatIsReadBack(t *testing.T) {
 	p.join(2)
 	p.log(r, 1, `"gap read back"`, `"closed":true`)
 	if err := p.Slack.WaitUntil(p.ctx, func() bool {
-		all := strings.Join(p.answers(simulator.General, root), "|")
+		all := strings.Join(p.Texts(simulator.General, root), "|")
 		return strings.Contains(all, "UBOB asked q2") && strings.Contains(all, "UALICE asked q3")
 	}); err != nil {
-		t.Fatalf("%q: %v", p.answers(simulator.General, root), err)
+		t.Fatalf("%q: %v", p.Texts(simulator.General, root), err)
 	}
 	if n := r.Journal.Holding(`"disposition":"stop"`); n != 1 {
 		t.Errorf("%d stops", n)
 	}
-	for _, answer := range p.answers(simulator.General, root) {
+	for _, answer := range p.Texts(simulator.General, root) {
 		if answer == "UALICE asked q1" {
 			t.Error("the stopped turn has answered")
 		}

@@ -37,7 +37,7 @@ func newPlace(t *testing.T) *place {
 			delete(world.Channels, id)
 		}
 	}
-	p := &place{t: t, redis: redistest.Start(t)}
+	p := &place{t: t, redis: redistest.Start(t, redistest.Config("notify-keyspace-events", "KA"))}
 	p.Place = apptest.NewPlace(t, simulator.Options{World: world, AckTimeout: 300 * time.Millisecond, RetryScale: 0.001}, p.redis)
 	p.Model.Otherwise(echo)
 	p.rdb = p.redis.Client()
@@ -81,30 +81,10 @@ func (p *place) quietly(user, channel, text, thread string) string {
 	return p.Slack.Say(user, channel, text, simulator.SayOptions{Thread: thread, Quiet: true})
 }
 
-// answered waits until the bot has answered in a thread as often as it should,
-// and compares what it answered.
+// answered wants the bot to have answered so in a thread.
 func (p *place) answered(channel, thread string, want ...string) {
 	p.t.Helper()
-	err := p.Slack.WaitUntil(p.ctx, func() bool { return len(p.answers(channel, thread)) >= len(want) })
-	if err != nil {
-		p.t.Fatalf("answers %q, want %q: %v", p.answers(channel, thread), want, err)
-	}
-	p.same(channel, thread, want...)
-}
-
-func (p *place) same(channel, thread string, want ...string) {
-	p.t.Helper()
-	got := p.answers(channel, thread)
-	if strings.Join(got, "|") != strings.Join(want, "|") {
-		p.t.Fatalf("answers %q, want %q", got, want)
-	}
-}
-
-func (p *place) answers(channel, thread string) (all []string) {
-	for _, m := range p.Posts(channel, thread) {
-		all = append(all, strings.TrimSpace(m.Text))
-	}
-	return all
+	p.Answered(p.t, channel, thread, want...)
 }
 
 // log waits for the n-th line of a replica's log that holds all of some texts.
@@ -115,14 +95,19 @@ func (p *place) log(r *apptest.Process, n int, texts ...string) {
 	}
 }
 
-// signed waits until somebody has given a sign of life.
-func (p *place) signed() {
+// signed waits until somebody gives n more signs of life.
+func (p *place) signed(n int) {
 	p.t.Helper()
-	for p.rdb.Exists(p.ctx, "reeve:alive").Val() == 0 {
-		p.pause(10 * time.Millisecond)
+	signs := p.rdb.Subscribe(p.ctx, "__keyspace@0__:reeve:alive")
+	defer signs.Close()
+	for range n {
+		if _, err := signs.ReceiveMessage(p.ctx); err != nil {
+			p.t.Fatalf("a sign of life: %v", err)
+		}
 	}
 }
 
+// pause lets time pass in which nobody can acknowledge.
 func (p *place) pause(d time.Duration) {
 	p.t.Helper()
 	select {

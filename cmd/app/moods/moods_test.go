@@ -19,6 +19,7 @@ const backWithin = 2 * time.Second
 // TestP10_TheWayToRedisInEveryMood: one process lives through all that a
 // network does to connections.
 func TestP10_TheWayToRedisInEveryMood(t *testing.T) {
+	t.Parallel()
 	proxy := redistest.StartProxy(t, redistest.Start(t).Addr())
 	p := newPlace(t, proxy)
 	r := p.StartOther(t, shorter)
@@ -47,7 +48,7 @@ func TestP10_TheWayToRedisInEveryMood(t *testing.T) {
 // memory, soon back, nothing lost or doubled.
 func (p *place) lives(t *testing.T, r *apptest.Process, begin, end func()) {
 	p.t = t
-	before, failures := p.figure("go_goroutines"), p.failures()
+	before, failures := p.figure(r, "go_goroutines"), p.failures()
 	held, release := scripted.Answer("answer to question of a turn that runs").Held()
 	defer release()
 	p.Model.Then(held)
@@ -66,10 +67,10 @@ func (p *place) lives(t *testing.T, r *apptest.Process, begin, end func()) {
 	if p.acknowledged(amid...) {
 		t.Error("a message was acknowledged that Redis has not")
 	}
-	if now := p.figure("go_goroutines"); now > before+2*burst {
+	if now := p.figure(r, "go_goroutines"); now > before+2*burst {
 		t.Errorf("%v goroutines, before it %v", now, before)
 	}
-	if bytes := p.figure("process_resident_memory_bytes"); bytes > 300<<20 {
+	if bytes := p.figure(r, "process_resident_memory_bytes"); bytes > 300<<20 {
 		t.Errorf("%v bytes of memory", bytes)
 	}
 	end()

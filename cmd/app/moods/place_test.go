@@ -2,15 +2,10 @@ package moods
 
 import (
 	"fmt"
-	"net"
-	"net/http"
 	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
-
-	"io"
 
 	"reeve/agent/scripted"
 	"reeve/cmd/app/apptest"
@@ -21,10 +16,9 @@ import (
 // answers each with its number.
 type place struct {
 	*apptest.Place
-	t       *testing.T
-	metrics string
-	asked   map[string]string // the thread of each question
-	last    int
+	t     *testing.T
+	asked map[string]string // the thread of each question
+	last  int
 }
 
 var question = regexp.MustCompile(`question [0-9]+`)
@@ -32,10 +26,9 @@ var question = regexp.MustCompile(`question [0-9]+`)
 // newPlace: Slack delivers again after 0.7 s, then after some 3 and 15 s more.
 func newPlace(t *testing.T, store apptest.Store, settings ...string) *place {
 	t.Helper()
-	addr := freeAddr(t)
-	p := &place{t: t, metrics: "http://" + addr + "/metrics", asked: map[string]string{}}
+	p := &place{t: t, asked: map[string]string{}}
 	p.Place = apptest.NewPlace(t, simulator.Options{AckTimeout: 700 * time.Millisecond, RetryScale: 0.05}, store,
-		append(settings, "HTTP_ADDR="+addr)...)
+		append(settings, "HTTP_ADDR=127.0.0.1:0")...)
 	p.Model.Otherwise(func(r scripted.Request) scripted.Step {
 		found := ""
 		for _, m := range r.Messages {
@@ -52,16 +45,6 @@ func newPlace(t *testing.T, store apptest.Store, settings ...string) *place {
 		}
 	})
 	return p
-}
-
-func freeAddr(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	return listener.Addr().String()
 }
 
 // asks begins a thread of its own with the next question.
@@ -103,37 +86,19 @@ func (p *place) answered() {
 	p.Until(p.t, "all is acknowledged", func() bool { return p.Slack.Unacknowledged() == 0 })
 	p.Quiet(300 * time.Millisecond)
 	for text, thread := range p.asked {
-		var got []string
-		for _, m := range p.Posts(simulator.General, thread) {
-			got = append(got, apptest.ShownText(m))
-		}
+		got := p.Texts(simulator.General, thread)
 		if want := "answer to " + text; len(got) != 1 || got[0] != want {
 			p.t.Errorf("%q was answered with %q, want %q", text, got, want)
 		}
 	}
 }
 
-// figure reads one of the process's metrics.
-func (p *place) figure(name string) float64 {
+// figure is one of a process's figures.
+func (p *place) figure(r *apptest.Process, name string) float64 {
 	p.t.Helper()
-	response, err := http.Get(p.metrics)
-	if err != nil {
-		p.t.Fatal(err)
+	n, known := r.Figure(name)
+	if !known {
+		p.t.Fatalf("the process shows no %s", name)
 	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	for line := range strings.Lines(string(text)) {
-		if value, found := strings.CutPrefix(line, name+" "); found {
-			n, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
-			if err != nil {
-				p.t.Fatal(err)
-			}
-			return n
-		}
-	}
-	p.t.Fatalf("no %s in:\n%s", name, text)
-	return 0
+	return n
 }

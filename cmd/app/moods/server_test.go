@@ -3,7 +3,6 @@ package moods
 import (
 	"fmt"
 	"net/http"
-	"strings"
 	"testing"
 
 	"github.com/redis/go-redis/v9"
@@ -15,6 +14,7 @@ import (
 // Redis answers, and takes no writes: it is a replica now, or its memory is
 // full, or it still loads what it had.
 func TestP10_RedisInEveryMood(t *testing.T) {
+	t.Parallel()
 	// A tenth of a millisecond for each command that it loads.
 	server := redistest.Start(t, redistest.Config("key-load-delay", "100"))
 	rdb := server.Client()
@@ -72,6 +72,7 @@ func (p *place) said(answer string) {
 // What the server promises to keep is looked at while the process runs, and a
 // start that requires more is refused with the exit code of a wrong setting.
 func TestDurabilityIsAskedForEndToEnd(t *testing.T) {
+	t.Parallel()
 	server := redistest.Start(t)
 	p := newPlace(t, server)
 	r := p.StartOther(t, shorter, "REDIS_DURABILITY=require")
@@ -79,7 +80,7 @@ func TestDurabilityIsAskedForEndToEnd(t *testing.T) {
 	p.Until(t, "the running process tells of it", func() bool {
 		return r.Journal.Holding(`"level":"ERROR"`, "redis may lose what it has acknowledged", "appendfsync", "loses the last second") > 0
 	})
-	if response, err := http.Get(strings.Replace(p.metrics, "/metrics", "/readyz", 1)); err != nil || response.Body.Close() != nil || response.StatusCode != http.StatusOK {
+	if response, err := http.Get("http://" + r.HTTPAddr() + "/readyz"); err != nil || response.Body.Close() != nil || response.StatusCode != http.StatusOK {
 		t.Errorf("it does not go on: %v %v", response, err)
 	}
 	p.asks("UALICE")
