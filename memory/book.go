@@ -28,6 +28,7 @@ type book struct {
 	entries map[string]Memory
 	changed map[string]bool // ids that were written or taken out
 	strange int             // records that cannot be read, and are left alone
+	due     bool            // it is to be written even when nothing has changed
 }
 
 func newBook() *book { return &book{entries: map[string]Memory{}, changed: map[string]bool{}} }
