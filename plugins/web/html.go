@@ -88,8 +88,6 @@ func (w *writer) walk(root *html.Node) {
 // tokens writes a page without a tree: everything that is no script.
 func (w *writer) tokens(source string) {
 	skip := atom.Atom(0)
-	var title []string
-	defer func() { w.title = shortTitle(strings.Join(title, " ")) }()
 	for z := html.NewTokenizer(strings.NewReader(source)); !w.full; {
 		switch z.Next() {
 		case html.ErrorToken:
@@ -99,7 +97,9 @@ func (w *writer) tokens(source string) {
 			case 0:
 				w.words(string(z.Text())) // with its entities undone
 			case atom.Title:
-				title = append(title, string(z.Text()))
+				if w.title == "" {
+					w.title = shortTitle(string(z.Text()))
+				}
 			}
 		case html.StartTagToken, html.SelfClosingTagToken:
 			name, _ := z.TagName()

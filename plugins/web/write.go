@@ -24,8 +24,11 @@ type writer struct {
 	lists []int // of each list around, its last number; -1: no numbers
 	quote int
 	pre   int
-	cells int
 	links []link
+
+	cells   int // of the row, so far
+	cell    int // where the last of them begins
+	inCells int // how many are around
 }
 
 // link is a link that is open, and where its text began.
@@ -98,11 +101,21 @@ func (w *writer) line() {
 }
 
 // due asks for at least so many line breaks before the next word. Between a
-// bullet and its item there are none.
+// bullet and its item, and where a cell begins, there are none.
 func (w *writer) due(n int) {
-	if w.prefix == "" {
+	if w.prefix == "" && w.out.Len() != w.cell {
 		w.breaks = max(w.breaks, n)
 	}
+}
+
+// around asks for the breaks that stand around an element: inside of items and
+// cells there are no empty lines.
+func (w *writer) around(tag atom.Atom) {
+	n := gap(tag)
+	if len(w.lists) > 0 || w.inCells > 0 {
+		n = min(n, 1)
+	}
+	w.due(n)
 }
 
 func (w *writer) open(tag atom.Atom, attribute func(string) string) {
@@ -127,10 +140,11 @@ func (w *writer) open(tag atom.Atom, attribute func(string) string) {
 		w.due(1)
 		w.cells = 0
 	case atom.Td, atom.Th:
-		if w.cells++; w.cells > 1 && w.breaks == 0 {
-			w.space = true
+		w.inCells++
+		if w.cells++; w.cells > 1 {
+			w.breaks, w.space = 0, true
 			w.put("|")
-			w.space = true
+			w.cell, w.space = w.out.Len(), true
 		}
 	case atom.Blockquote:
 		w.due(2)
@@ -153,7 +167,7 @@ func (w *writer) open(tag atom.Atom, attribute func(string) string) {
 			w.words("[image: " + alt[:min(len(alt), 300)] + "]")
 		}
 	default:
-		w.due(gap(tag))
+		w.around(tag)
 	}
 }
 
@@ -165,8 +179,10 @@ func (w *writer) close(tag atom.Atom) {
 		}
 		w.prefix = ""
 		w.due(min(2, 2-min(len(w.lists), 1)))
+	case atom.Td, atom.Th:
+		w.inCells = max(w.inCells-1, 0)
 	case atom.Li, atom.Tr:
-		w.prefix = ""
+		w.prefix, w.cell = "", 0
 		w.due(1)
 	case atom.Blockquote:
 		w.due(2)
@@ -192,7 +208,7 @@ func (w *writer) close(tag atom.Atom) {
 		w.prefix = ""
 		w.due(2)
 	default:
-		w.due(gap(tag))
+		w.around(tag)
 	}
 }
 
