@@ -2,16 +2,31 @@ package app
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"reeve/runtime/chat"
 	"reeve/runtime/mailbox"
 )
 
+// askDurability asks Redis what it promises to keep, and says what may be lost.
+// With REDIS_DURABILITY=require that is a *ConfigError; any other error says that
+// Redis could not be asked.
+func (a assembly) askDurability(ctx context.Context) error {
+	if a.settings.RedisURL == "" || a.settings.RedisDurability == "ignore" {
+		return nil
+	}
+	facts, err := mailbox.Probe(ctx, a.settings.RedisURL)
+	if err != nil {
+		return err
+	}
+	return durability(a.log, a.settings, redisFacts(facts))
+}
+
 // watchDurability looks again and again at what Redis promises to keep: a
 // server that is restarted, or replaced, may promise less. It ends nothing, for
-// a bot that is down keeps nothing either; with REDIS_DURABILITY=require the
-// next start is refused.
+// a bot that is down keeps nothing either; with REDIS_DURABILITY=require it is
+// not ready until it is promised again, and the next start is refused.
 func (a assembly) watchDurability(ctx context.Context) error {
 	if a.settings.RedisURL == "" || a.settings.RedisDurability == "ignore" {
 		<-ctx.Done()
@@ -25,12 +40,17 @@ func (a assembly) watchDurability(ctx context.Context) error {
 			return ctx.Err()
 		case <-tick.C:
 		}
-		facts, err := mailbox.Probe(ctx, a.settings.RedisURL)
-		if err == nil {
-			err = durability(a.log, a.settings, redisFacts(facts))
-		}
-		if err != nil && ctx.Err() == nil {
+		err := a.askDurability(ctx)
+		var config *ConfigError
+		switch {
+		case err == nil:
+			a.ready.Set("durability", "")
+		case ctx.Err() != nil:
+		case errors.As(err, &config):
+			a.ready.Set("durability", "redis may lose what it has acknowledged")
 			a.log.Error("redis may lose what it has acknowledged", "err", err)
+		default: // what it said last stands
+			a.log.Warn("redis not asked what it keeps", "err", err)
 		}
 	}
 }

@@ -2,7 +2,9 @@ package app
 
 import (
 	"context"
+	"io"
 	"log/slog"
+	"net"
 	"strings"
 	"testing"
 	"time"
@@ -33,7 +35,7 @@ func TestDurabilityIsLookedAtAgain(t *testing.T) {
 		defer close(done)
 		_ = assembly{
 			settings: Settings{RedisURL: server.URL(), RedisDurability: "warn"}, options: Options{DurabilityEvery: 20 * time.Millisecond},
-			log: slog.New(slog.NewTextHandler(logged, nil)),
+			log: slog.New(slog.NewTextHandler(logged, nil)), ready: newReadiness(),
 		}.watchDurability(ctx)
 	}()
 	server.ConfigSet("appendfsync", "everysec")
@@ -47,6 +49,107 @@ func TestDurabilityIsLookedAtAgain(t *testing.T) {
 	}
 	cancel()
 	<-done
+}
+
+// With require, a server that promises less is an error while the process runs,
+// and the process is not ready until it promises enough again. It goes on.
+func TestDurabilityThatIsRequiredIsPartOfReadiness(t *testing.T) {
+	server := redistest.Start(t)
+	ready, logged := newReadiness(), make(lines, 1000)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	a := assembly{
+		settings: Settings{RedisURL: server.URL(), RedisDurability: "require"}, options: Options{DurabilityEvery: 20 * time.Millisecond},
+		log: slog.New(slog.NewTextHandler(logged, nil)), ready: ready,
+	}
+	go func() { done <- a.watchDurability(ctx) }()
+	is := func(want int) {
+		t.Helper()
+		for late := time.After(10 * time.Second); ; {
+			if status, _ := get(t, ready.handler(), "/readyz"); status == want {
+				return
+			}
+			select {
+			case <-late:
+				t.Fatalf("never %d", want)
+			case err := <-done:
+				t.Fatalf("it has ended: %v", err)
+			case <-time.After(10 * time.Millisecond):
+			}
+		}
+	}
+	is(200)
+	server.ConfigSet("appendfsync", "everysec")
+	is(503)
+	if line := <-logged; !strings.Contains(line, "level=ERROR") || !strings.Contains(line, "loses the last second") {
+		t.Errorf("told %q", line)
+	}
+	server.ConfigSet("appendfsync", "always")
+	is(200)
+	cancel()
+	<-done
+}
+
+// spoiled stands before a server, and spoils its connections one after another.
+func spoiled(t *testing.T, server string, spoil func(nth int, sent string) bool) (url string) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	serve := func(nth int, client net.Conn) {
+		defer client.Close()
+		upstream, err := net.Dial("tcp", server)
+		if err != nil {
+			return
+		}
+		defer upstream.Close()
+		go func() { _, _ = io.Copy(client, upstream) }()
+		for buffer := make([]byte, 64<<10); ; {
+			n, err := client.Read(buffer)
+			if err != nil || spoil(nth, string(buffer[:n])) {
+				return
+			}
+			_, _ = upstream.Write(buffer[:n])
+		}
+	}
+	go func() {
+		for nth := 0; ; nth++ {
+			client, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go serve(nth, client)
+		}
+	}()
+	return "redis://" + listener.Addr().String()
+}
+
+// A Redis that goes away between two questions of the start is waited for, and
+// what it had no time to tell counts as nothing.
+func TestTheStartWaitsForARedisThatGoesAwayMeanwhile(t *testing.T) {
+	server := redistest.Start(t)
+	url := spoiled(t, server.Addr(), func(nth int, sent string) bool {
+		return nth == 1 || nth == 2 && strings.Contains(sent, "appendfsync")
+	})
+	logged := make(lines, 100)
+	box, err := assembly{
+		settings: Settings{RedisURL: url, RedisDurability: "require"}, options: Options{RetryEvery: time.Millisecond},
+		log: slog.New(slog.NewTextHandler(logged, nil)), ready: newReadiness("redis"),
+	}.openBox(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer box.Shutdown()
+	waited := 0
+	for len(logged) > 0 {
+		if strings.Contains(<-logged, "msg=waiting for=redis") {
+			waited++
+		}
+	}
+	if waited != 2 {
+		t.Errorf("it waited %d times, want twice", waited)
+	}
 }
 
 func TestTokensOfADayAreAPersonsAlone(t *testing.T) {

@@ -151,7 +151,8 @@ func storeOptions(s Settings) mailbox.Options {
 	}
 }
 
-// openBox opens the store and waits until it can be written.
+// openBox opens the store and waits until it can be written and has said what it
+// promises to keep.
 func (a assembly) openBox(ctx context.Context) (*mailbox.Box, error) {
 	opts := storeOptions(a.settings)
 	opts.LeaseTTL, opts.LeaseMargin, opts.Untouched, opts.Count = a.options.LeaseTTL, a.options.LeaseMargin, a.options.Untouched, a.metrics.Count
@@ -160,14 +161,12 @@ func (a assembly) openBox(ctx context.Context) (*mailbox.Box, error) {
 		return nil, &ConfigError{[]string{"REDIS_URL: " + err.Error()}}
 	}
 	_, err = waitFor(ctx, a, "redis", "it cannot be written", func(ctx context.Context) (bool, error) {
-		return true, redisRefused(box.Ready(ctx))
-	})
-	if err == nil && a.settings.RedisURL != "" {
-		var facts mailbox.ProbeResult
-		if facts, err = mailbox.Probe(ctx, a.settings.RedisURL); err == nil {
-			err = durability(a.log, a.settings, redisFacts(facts))
+		err := box.Ready(ctx)
+		if err == nil {
+			err = a.askDurability(ctx)
 		}
-	}
+		return true, redisRefused(err)
+	})
 	if err != nil {
 		_ = box.Shutdown()
 		return nil, err
