@@ -11,6 +11,9 @@ const (
 	ModeSteer MidRunMode = "steer"
 	// ModeFollowUp: the message waits for a turn of its own author.
 	ModeFollowUp MidRunMode = "follow_up"
+	// ModeRouter: another author's message waits, and his own joins, until a small
+	// model thinks otherwise; see Router.
+	ModeRouter MidRunMode = "router"
 )
 
 // StopPolicy says who may stop a turn.
@@ -88,7 +91,7 @@ func place(s chat.State, m chat.Message, p Policy) chat.Disposition {
 		}
 		return chat.JoinParked
 	case chat.OtherRuns:
-		if s.Stopping || behind || p.CrossActor == ModeFollowUp && !m.Forced {
+		if s.Stopping || behind || p.CrossActor != ModeSteer && !m.Forced {
 			return chat.Wait
 		}
 		return chat.SteerContext

@@ -40,6 +40,7 @@ func (r *Runtime) Deliver(ctx context.Context, in []chat.Message) []Outcome {
 		}
 		r.tellHolder(result)
 	}
+	r.route(outcomes)
 	r.enter(ctx, outcomes)
 	return outcomes
 }

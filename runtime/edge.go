@@ -75,7 +75,11 @@ type ShownState string
 const (
 	ShownStarted ShownState = "started"
 	ShownDone    ShownState = "done"
-	ShownEnded   ShownState = "ended" // failed, stopped, abandoned or withdrawn
+	// ShownWaits: a message waits now that was part of the turn, and ShownJoins is
+	// the reverse.
+	ShownWaits ShownState = "waits"
+	ShownJoins ShownState = "joins"
+	ShownEnded ShownState = "ended" // failed, stopped, abandoned or withdrawn
 	// ShownNotAllowed: the author may not instruct; his message is context.
 	ShownNotAllowed ShownState = "not_allowed"
 )

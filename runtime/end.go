@@ -154,7 +154,12 @@ func distinct(ids []chat.MessageID) []chat.MessageID {
 // ended shows what became of the turn.
 func (r *Runtime) ended(log *turnLog, own []chat.Entry, outcome mailbox.Outcome) {
 	r.opts.Count(CountEnded, string(outcome), 1)
-	messages := distinct(append(messagesOf(own), log.steered...))
+	r.mu.Lock()
+	handedBack := log.h.handedBack
+	r.mu.Unlock()
+	messages := slices.DeleteFunc(distinct(append(messagesOf(own), log.steered...)), func(id chat.MessageID) bool {
+		return slices.Contains(handedBack, id) // it waits
+	})
 	r.opts.Logger.Info("turn ended", "turn", log.h.ref.Turn, "conversation", log.h.ref.Conversation.Key(), "outcome", outcome,
 		"messages", stamps(messages))
 	state := ShownEnded

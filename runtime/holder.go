@@ -23,6 +23,8 @@ type holder struct {
 	ref     mailbox.Ref
 	actor   chat.Actor
 	steered atomic.Bool
+	// handedBack are messages that this run has handed back; under the Runtime's lock.
+	handedBack []chat.MessageID
 	// held ends when the run may write no more, and what it runs in besides by
 	// a stop: a call that has started outlives that for a while.
 	held context.Context
@@ -114,7 +116,7 @@ func (e *early) of(turn chat.TurnID) []mailbox.Signal {
 
 // signal applies one signal.
 func (r *Runtime) signal(s mailbox.Signal) {
-	if s.Work != nil || s.Began { // what was offered before it began was not heard
+	if s.Work != nil || s.Began || s.Tasks { // what was offered before it began was not heard
 		r.look()
 		return
 	}

@@ -11,7 +11,10 @@ import (
 // renew keeps the leases of all turns that run here, in one round trip each
 // time. The answers also carry stops and steers whose signal was lost.
 func (r *Runtime) renew(ctx context.Context) {
-	every(ctx, r.opts.RenewEvery, r.renewAll)
+	every(ctx, r.opts.RenewEvery, func(ctx context.Context) {
+		r.renewAll(ctx)
+		r.renewTasks(ctx)
+	})
 }
 
 func (r *Runtime) renewAll(ctx context.Context) {

@@ -33,6 +33,18 @@ type Options struct {
 	// its first model call: entries of the origin Section, with their ids. May
 	// be nil.
 	Sections func(ctx context.Context, run plugins.Run) []chat.Entry
+	// Tasks are the completed-turn tasks of plugins.
+	Tasks []Task
+	// Store is where a plugin keeps what it stores for a person, or, for the zero
+	// actor, for all. Nil: tasks have no store.
+	Store func(plugin string, owner chat.Actor) plugins.Store
+	// Router is asked about messages that come while a turn runs, where the policy
+	// says so. Nil: nobody is.
+	Router Router
+	// MaxTasks is how many tasks are tried at once in this process; 8.
+	MaxTasks int
+	// TaskPause is the pause after a task's first try; 5 s.
+	TaskPause time.Duration
 	// MaxRunning is how many turns run at once in this process; 500.
 	MaxRunning int
 	// MaxAttempts is how many workers a turn may lose without progress; 5.
@@ -58,6 +70,12 @@ type Options struct {
 func (o Options) filled() Options {
 	if o.MaxRunning == 0 {
 		o.MaxRunning = 500
+	}
+	if o.MaxTasks == 0 {
+		o.MaxTasks = 8
+	}
+	if o.TaskPause == 0 {
+		o.TaskPause = 5 * time.Second
 	}
 	if o.MaxAttempts == 0 {
 		o.MaxAttempts = 5

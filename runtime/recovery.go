@@ -45,7 +45,7 @@ func (r *Runtime) recoverDue(ctx context.Context) time.Duration {
 	slices.SortStableFunc(due, func(a, b mailbox.Due) int { return cmp.Compare(a.In, b.In) })
 	wait := r.opts.Box.LeaseTTL()
 	for _, d := range due {
-		if d.Kind == mailbox.DueTurn {
+		if d.Kind == mailbox.DueTurn || d.Kind == mailbox.DueTask {
 			// A lease may have ended because the store was away: its holder
 			// gets time to come back.
 			d.In = max(d.In, r.opts.Box.Unsettled())
@@ -76,6 +76,9 @@ func (r *Runtime) takeOver(ctx context.Context, d mailbox.Due) (bool, error) {
 	}
 	if d.Kind == mailbox.DueWait {
 		return r.expire(ctx, d)
+	}
+	if d.Kind == mailbox.DueTask {
+		return r.takeTask(ctx, d)
 	}
 	if !r.reserve() {
 		return false, nil // a place that becomes free looks again
@@ -139,6 +142,7 @@ func (r *Runtime) abandon(ctx context.Context, e *mailbox.Exhausted) (*mailbox.C
 	}
 	closing, err := r.opts.Box.Close(ctx, mailbox.Close{
 		Ref: e.Ref, Number: e.Commits + 1, Outcome: mailbox.Abandoned, Parts: parts, Next: r.next(true),
+		Tasks: r.abandonedTasks(ctx, e),
 	})
 	if errors.Is(err, mailbox.ErrStale) {
 		return nil, nil // another replica was first

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/oklog/ulid/v2"
 
@@ -30,6 +29,8 @@ type Runtime struct {
 	wake   chan struct{}
 	cut    context.Context // ends when turns in flight are to be cut
 	cutNow context.CancelFunc
+	board  *board // of tasks
+	routes routes
 }
 
 // setup is what is fixed at a turn's first claim.
@@ -60,7 +61,7 @@ func New(opts Options) (*Runtime, error) {
 	return &Runtime{
 		opts: opts, holders: map[chat.TurnID]*holder{},
 		ending: make(chan struct{}), idle: make(chan struct{}),
-		wake: make(chan struct{}, 1), cut: cut, cutNow: cutNow,
+		wake: make(chan struct{}, 1), cut: cut, cutNow: cutNow, board: newBoard(opts.Tasks, opts.MaxTasks),
 	}, nil
 }
 
@@ -84,7 +85,7 @@ func (r *Runtime) Run(ctx context.Context) error {
 }
 
 // drain hands over what runs and waits until it is handed over: also what a
-// call that is under way may still claim.
+// call that is under way may still claim. Tasks are given the same grace.
 func (r *Runtime) drain() {
 	r.mu.Lock()
 	close(r.ending)
@@ -92,14 +93,19 @@ func (r *Runtime) drain() {
 		close(r.idle)
 	}
 	r.mu.Unlock()
-	grace := time.NewTimer(r.opts.ShutdownGrace)
-	defer grace.Stop()
-	select {
-	case <-r.idle:
-	case <-grace.C:
+	r.board.close()
+	grace, over := context.WithTimeout(context.Background(), r.opts.ShutdownGrace)
+	defer over()
+	for _, idle := range []chan struct{}{r.idle, r.board.idle} {
+		select {
+		case <-idle:
+		case <-grace.Done():
+		}
 	}
 	r.cutNow()
 	<-r.idle
+	<-r.board.idle
+	r.routes.open.Wait()
 }
 
 // isDraining: the process ends, and begins nothing new.

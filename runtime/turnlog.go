@@ -33,6 +33,8 @@ type turnLog struct {
 	withdrawn []chat.MessageID
 	// next is what the closing step claimed.
 	next *mailbox.Claimed
+	// kept is what this run has written; see keep.
+	kept []mailbox.Item
 }
 
 // retryFacts is how long a closing waits before it asks again about the author
@@ -108,6 +110,7 @@ func (l *turnLog) finish(ctx context.Context, entries [][]byte, parts []chat.Par
 			return nil, true, nil
 		}
 		l.length += len(entries)
+		l.keep(nil, entries)
 		entries, parts = nil, nil // they are written, and posted all the same
 		steers := l.taken(closing.Taken)
 		if l.fixed.news {
@@ -162,6 +165,7 @@ func (l *turnLog) write(ctx context.Context, c mailbox.Commit, entries []chat.En
 		return mailbox.Committed{}, l.lost(ctx, err)
 	}
 	l.length += len(c.Thread) + len(raw)
+	l.keep(c.Thread, raw)
 	if done.Stop != nil {
 		l.h.stop(errStopped)
 		return mailbox.Committed{}, errStopped
@@ -177,7 +181,7 @@ func (l *turnLog) close(ctx context.Context, outcome mailbox.Outcome, entries []
 	claim := !l.r.isDraining()
 	closing, err := l.r.opts.Box.Close(context.WithoutCancel(ctx), mailbox.Close{
 		Ref: l.h.ref, Number: l.number(), Outcome: outcome, Entries: entries, Parts: parts,
-		Allowed: l.allowed, Next: l.r.next(claim),
+		Allowed: l.allowed, Tasks: l.tasks(outcome, entries), Next: l.r.next(claim),
 	})
 	if err != nil {
 		return closing, l.lost(ctx, err)
@@ -209,6 +213,7 @@ func (l *turnLog) taken(items []mailbox.Item) []chat.Entry {
 	entries := l.read().log(l.length, items)
 	l.r.name(entries, l.fixed)
 	l.length += len(items)
+	l.keep(items, nil)
 	l.mentions = append(l.mentions, participants(entries)...)
 	l.steered = append(l.steered, messagesOf(entries)...)
 	return entries
@@ -291,7 +296,7 @@ func partID(turn chat.TurnID, commit int64, piece int) string {
 func encode(entries []chat.Entry) ([][]byte, error) {
 	raw := make([][]byte, len(entries))
 	for i, e := range entries {
-		if e.Time.IsZero() {
+		if e.Time.IsZero() && e.Origin != chat.Section { // which is of the time that its plugin says
 			e.Time = time.Now().UTC()
 		}
 		b, err := json.Marshal(e)
