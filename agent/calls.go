@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -91,15 +92,30 @@ func (r *run) repeat(ctx context.Context, calls []chat.ToolCall) []chat.Entry {
 }
 
 func (r *run) repeatable(tool string) bool {
-	return slices.ContainsFunc(r.tools, func(s ToolSpec) bool {
-		return s.Name == tool && (s.Effect == plugins.Pure || s.Effect == plugins.Idempotent)
-	})
+	spec, ok := r.spec(tool)
+	return ok && (spec.Effect == plugins.Pure || spec.Effect == plugins.Idempotent)
 }
 
 func (r *run) result(c chat.ToolCall, result plugins.Result) chat.Entry {
 	e := r.entry(chat.ToolRole, chat.Result)
-	e.CallID, e.Tool, e.Text, e.Private, e.Failed = c.ID, c.Tool, result.Text, result.Private, result.Error
+	e.ID, e.CallID, e.Tool = string(r.turn.ID)+".result."+c.ID, c.ID, c.Tool
+	e.Text, e.Private, e.Failed = strings.ToValidUTF8(result.Text, "\uFFFD"), result.Private, result.Error
+	// The gate marks what was returned for somebody's rights. Of a call whose
+	// outcome nobody knows they may have been spent.
+	if spec, ok := r.spec(c.Tool); ok && spec.Provider != "" && (result.Private || result.Text == unknownOutcome) {
+		principal := r.turn.Actor
+		e.Principal, e.Private = &principal, true
+	}
 	return e
+}
+
+// spec is a tool that the turn is offered.
+func (r *run) spec(tool string) (ToolSpec, bool) {
+	at := slices.IndexFunc(r.tools, func(s ToolSpec) bool { return s.Name == tool })
+	if at < 0 {
+		return ToolSpec{}, false
+	}
+	return r.tools[at], true
 }
 
 // named gives each call an id that is its own in the turn: ids tell calls

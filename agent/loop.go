@@ -85,7 +85,7 @@ func (l *Loop) Run(ctx context.Context, turn Turn, log Log) (err error) {
 		err = ended(ctx, err)
 	}()
 	turn.Own = slices.Clone(turn.Own)
-	r := &run{Loop: l, turn: turn, log: log}
+	r := &run{Loop: l, turn: turn, log: log, limit: l.options.ContextTokens}
 	r.tools = l.options.Tools.Offered(turn.Offered)
 	return r.advance(ctx)
 }
@@ -113,6 +113,12 @@ type run struct {
 	turn  Turn // its Own grows as the run goes on
 	log   Log
 	tools []ToolSpec
+	// limit is how much a request may hold, in tokens: less than the options
+	// say once a provider has refused one as too long.
+	limit int
+	// compacted is the limit for which a summary was tried last.
+	compacted int
+	shrunk    bool // the last request was refused as too long
 }
 
 func (r *run) advance(ctx context.Context) error {
@@ -130,7 +136,15 @@ func (r *run) advance(ctx context.Context) error {
 				return err
 			}
 		}
+		if done, err := r.compact(ctx); err != nil {
+			return err
+		} else if done {
+			continue // it took its time, and tokens
+		}
 		reply, err := r.ask(ctx)
+		if r.tooLong(err) {
+			continue
+		}
 		if err != nil {
 			return err
 		}
@@ -161,15 +175,23 @@ func (r *run) budget(ctx context.Context) error {
 	return r.daily(ctx)
 }
 
-// ask makes one model call.
+// ask makes one model call for the turn's next step.
 func (r *run) ask(ctx context.Context) (Reply, error) {
 	if !r.pending() {
 		return Reply{}, &Failure{Internal, errors.New("nothing in the turn waits for an answer")}
 	}
-	req := BuildRequest(r.turn, r.tools, r.options.ContextTokens)
+	r.turn.Steps++
+	reply, err := r.complete(ctx, BuildRequest(r.turn, r.tools, r.limit))
+	if err == nil && strings.TrimSpace(reply.Text) == "" && len(reply.Calls) == 0 {
+		err = &Failure{ModelUnreachable, errors.New("the model gave an empty answer")}
+	}
+	return reply, err
+}
+
+// complete makes one model call, and counts what it used.
+func (r *run) complete(ctx context.Context, req Request) (Reply, error) {
 	start := time.Now()
 	reply, err := r.options.Model.Complete(ctx, req)
-	r.turn.Steps++
 	r.options.Count(CountModelCalls, callOutcome(reply, err, ctx.Err()), 1)
 	if err != nil {
 		var failure *Failure
@@ -178,12 +200,10 @@ func (r *run) ask(ctx context.Context) (Reply, error) {
 		}
 		return Reply{}, &Failure{Internal, fmt.Errorf("ask model: %w", err)}
 	}
-	if strings.TrimSpace(reply.Text) == "" && len(reply.Calls) == 0 {
-		return Reply{}, &Failure{ModelUnreachable, errors.New("the model gave an empty answer")}
-	}
 	if reply.Tokens == 0 {
 		reply.Tokens = Estimate(req) + Estimate(Request{Messages: []Message{{Content: reply.Text, Calls: reply.Calls}}})
 	}
+	reply.Text = strings.ToValidUTF8(reply.Text, "\uFFFD")
 	r.turn.Tokens += reply.Tokens
 	r.spend(ctx, reply.Tokens)
 	r.options.Logger.Debug("model answered", "turn", r.turn.ID, "step", r.turn.Steps, "tokens", reply.Tokens,
@@ -208,7 +228,7 @@ func (r *run) pending() bool {
 // work commits an answer with its calls, makes them, and takes the steers that
 // came meanwhile in the step that writes their results.
 func (r *run) work(ctx context.Context, reply Reply) error {
-	answer := r.entry(chat.AssistantRole, chat.CallOrigin)
+	answer := r.answer(chat.CallOrigin)
 	answer.Text, answer.Tokens, answer.Private = reply.Text, reply.Tokens, r.private()
 	answer.Calls = r.named(reply.Calls)
 	if err := r.log.Commit(ctx, answer); err != nil {
@@ -232,7 +252,7 @@ func (r *run) boundary(ctx context.Context, results ...chat.Entry) error {
 }
 
 func (r *run) close(ctx context.Context, reply Reply) (closed bool, err error) {
-	answer := r.entry(chat.AssistantRole, chat.Answer)
+	answer := r.answer(chat.Answer)
 	answer.Text, answer.Tokens, answer.Posted = reply.Text, reply.Tokens, true
 	steers, closed, err := r.log.Close(ctx, answer)
 	if closed || err != nil {
@@ -242,15 +262,29 @@ func (r *run) close(ctx context.Context, reply Reply) (closed bool, err error) {
 	return false, nil
 }
 
-// private: what the model writes after a private entry of its turn, and what
-// is not posted, is private as well.
+// private: what the model writes after a private entry, and what is not posted,
+// is private as well.
 func (r *run) private() bool {
-	return slices.ContainsFunc(r.turn.Own, func(e chat.Entry) bool { return e.Private })
+	private := func(e chat.Entry) bool { return e.Private }
+	return slices.ContainsFunc(r.turn.Own, private) || slices.ContainsFunc(r.turn.Visible(), private)
+}
+
+// answer is an entry of the model's. How many there are of its turn, over all
+// its runs, tells them apart.
+func (r *run) answer(origin chat.Origin) chat.Entry {
+	e, n := r.entry(chat.AssistantRole, origin), 1
+	for _, other := range r.turn.Own {
+		if other.Role == chat.AssistantRole {
+			n++
+		}
+	}
+	e.ID = fmt.Sprintf("%s.answer.%d", r.turn.ID, n)
+	return e
 }
 
 func (r *run) entry(role chat.Role, origin chat.Origin) chat.Entry {
 	return chat.Entry{
-		Turn: r.turn.ID, Role: role, Origin: origin, Time: r.options.Now().UTC(),
+		Turn: r.turn.ID, Role: role, Origin: origin, Time: r.options.Now().UTC().Round(0),
 		Provenance: &chat.Provenance{Authority: chat.Context},
 	}
 }

@@ -3,11 +3,8 @@ package agent
 import (
 	_ "embed"
 	"regexp"
-	"slices"
-	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"reeve/plugins"
 	"reeve/runtime/chat"
@@ -29,28 +26,46 @@ const (
 	unknownOutcome = "Outcome unknown: the process that ran this call was lost. It may have taken effect or not, and it was not repeated."
 	// quotedMost is how much of a message is quoted to name it, in characters.
 	quotedMost = 160
-	// shortened is how much of an older result stays, in bytes, when a request
-	// has grown too long.
-	shortened = 1024
 )
 
 // BuildRequest is what the model is sent for a turn: a pure function of what
 // is known of the turn. Only the actor's own addressed messages of this turn
-// stand as plain user messages; all else stands in blocks (see Element).
+// stand as plain user messages; all else stands in blocks (see Element). What
+// would exceed contextTokens is cut down, the least important first (see trims).
 func BuildRequest(turn Turn, tools []ToolSpec, contextTokens int) Request {
 	if contextTokens <= 0 {
 		contextTokens = DefaultContextTokens
 	}
-	p := prompt{turn: turn, bot: botMention(turn.Bot)}
+	p := newPrompt(turn)
+	d := draft{own: turn.Own, share: share(contextTokens)}
+	req := p.build(d, tools)
+	for _, trim := range trims {
+		over := Estimate(req) - contextTokens
+		if over <= 0 {
+			break
+		}
+		d = trim(d, (over+1)*bytesPerToken)
+		req = p.build(d, tools)
+	}
+	return req
+}
+
+// share is how much of a request, in tokens, the history may take, and how much
+// the thread.
+func share(contextTokens int) int { return contextTokens / 4 }
+
+// draft is what a request is made of, as far as it may be cut down.
+type draft struct {
+	own   []chat.Entry
+	share int
+}
+
+func (p prompt) build(d draft, tools []ToolSpec) Request {
 	req := Request{System: p.system(), Tools: tools}
-	if before := p.before(contextTokens / 4); len(before) > 0 {
+	if before := p.before(d.share); len(before) > 0 {
 		req.Messages = append(req.Messages, Message{Role: chat.UserRole, Content: Block(before)})
 	}
-	head := req
-	req.Messages = append(slices.Clone(head.Messages), p.own(turn.Own)...)
-	if over := Estimate(req) - contextTokens; over > 0 {
-		req.Messages = append(head.Messages, p.own(shorten(turn.Own, over*bytesPerToken))...)
-	}
+	req.Messages = append(req.Messages, p.own(d.own)...)
 	return req
 }
 
@@ -77,6 +92,8 @@ type prompt struct {
 	turn Turn
 	bot  *regexp.Regexp // mentions of the bot, or nil
 }
+
+func newPrompt(turn Turn) prompt { return prompt{turn: turn, bot: botMention(turn.Bot)} }
 
 // botMention is compiled once for each bot, of which a process has one.
 func botMention(bot chat.UserID) *regexp.Regexp {
@@ -120,168 +137,4 @@ func place(v chat.Visibility) string {
 	default:
 		return "in a channel whose members can read your answer"
 	}
-}
-
-// own turns the turn's own entries into messages.
-func (p prompt) own(entries []chat.Entry) []Message {
-	var messages []Message
-	var foreign []Element
-	asked := slices.ContainsFunc(entries, p.isRequest)
-	flush := func() {
-		if len(foreign) > 0 {
-			messages = append(messages, Message{Role: chat.UserRole, Content: Block(foreign)})
-			foreign = nil
-		}
-	}
-	// A mention with nothing but a forward or a file has no words that could
-	// stand as the request.
-	ask := func() {
-		flush()
-		if !asked {
-			asked = true
-			messages = append(messages, Message{Role: chat.UserRole, Content: NoText})
-		}
-	}
-	results := resultsByCall(entries)
-	for i, e := range entries {
-		switch {
-		case p.isRequest(e):
-			flush()
-			content := p.request(e.Text)
-			if e.Corrects {
-				content = p.corrects(e, entries[:i]) + content
-			}
-			messages = append(messages, Message{Role: chat.UserRole, Content: content})
-		case e.Role == chat.AssistantRole:
-			ask()
-			messages = append(messages, p.answer(e, results.of[i])...)
-		case results.placed[i]:
-			// It stands behind its call already.
-		default:
-			foreign = append(foreign, p.elements(e)...)
-		}
-	}
-	if len(entries) > 0 {
-		ask()
-	}
-	return messages
-}
-
-// isRequest: an instruction counts only in the turn that took it in.
-func (p prompt) isRequest(e chat.Entry) bool {
-	return e.Role == chat.UserRole && e.Authority() == chat.Instruction && e.Author() == p.turn.Actor &&
-		(e.Turn == "" || e.Turn == p.turn.ID) && (e.Origin == chat.Request || e.Origin == chat.Steer)
-}
-
-func (p prompt) request(text string) string {
-	text = strings.TrimSpace(requestText(p.seen(text)))
-	if text == "" {
-		return NoText
-	}
-	return text
-}
-
-// corrects says which message an edit is of: it stands in front of the new text.
-func (p prompt) corrects(edit chat.Entry, before []chat.Entry) string {
-	for _, e := range slices.Backward(before) {
-		if p.isRequest(e) && e.Message != nil && *e.Message == *edit.Message {
-			old := strings.Join(strings.Fields(requestText(p.seen(e.Text))), " ")
-			if runes := []rune(old); len(runes) > quotedMost {
-				old = string(runes[:quotedMost]) + "…"
-			}
-			if old != "" {
-				return "(I have edited my message that said “" + old + "”. It now says:)\n\n"
-			}
-		}
-	}
-	return "(I have edited an earlier message of mine. It now says:)\n\n"
-}
-
-// seen shows a mention of the bot as what it means to the model.
-func (p prompt) seen(text string) string {
-	if p.bot == nil {
-		return text
-	}
-	return p.bot.ReplaceAllLiteralString(text, "@you")
-}
-
-// answer is an answer of the model and, right behind it as providers want it,
-// the results of its calls.
-func (p prompt) answer(e chat.Entry, results map[string]chat.Entry) []Message {
-	text := requestText(e.Text)
-	if text == "" && len(e.Calls) == 0 {
-		return nil
-	}
-	m := Message{Role: chat.AssistantRole, Content: text}
-	for _, c := range e.Calls {
-		m.Calls = append(m.Calls, sendable(c))
-	}
-	messages := []Message{m}
-	for _, c := range e.Calls {
-		element := Element{Origin: string(chat.Result), Author: "tool", Tool: c.Tool, Text: unknownOutcome}
-		if result, ok := results[c.ID]; ok {
-			element.Text = result.Text
-		}
-		messages = append(messages, Message{Role: chat.ToolRole, Content: element.String(), CallID: c.ID})
-	}
-	return messages
-}
-
-// elements shows an entry as foreign text: its text, and each of its calls.
-func (p prompt) elements(e chat.Entry) []Element {
-	base := Element{Origin: string(e.Origin), ID: e.ID, Author: p.author(e), Tool: e.Tool}
-	if base.Author != "you" {
-		base.Name = e.Name
-	}
-	if e.Message != nil {
-		base.ID = string(e.Message.Channel) + ":" + string(e.Message.TS)
-	}
-	when := e.Time
-	if when.IsZero() && e.Message != nil {
-		when = e.Message.TS.Time()
-	}
-	if !when.IsZero() {
-		base.Time = when.UTC().Format(time.RFC3339)
-	}
-	var notes []string
-	if e.Corrects {
-		notes = append(notes, "what the message says since an edit")
-	}
-	if e.Origin == chat.Steer && e.Author() != p.turn.Actor {
-		notes = append(notes, "information from somebody for whom this turn does not act")
-	}
-	base.Note = strings.Join(notes, "; ")
-	if e.File != nil {
-		base.File, base.Mime = e.File.Name, e.File.Mime
-		if base.File == "" {
-			base.File = e.File.ID
-		}
-		base.Size = strconv.FormatInt(e.File.Size, 10)
-	}
-	var elements []Element
-	if e.Text != "" || len(e.Calls) == 0 {
-		said := base
-		said.Text = p.seen(e.Text)
-		elements = append(elements, said)
-	}
-	for _, c := range e.Calls {
-		asked := base
-		asked.Tool, asked.Text, asked.Note = c.Tool, c.Arguments, "a call that you made"
-		elements = append(elements, asked)
-	}
-	return elements
-}
-
-// author is an id, or a word where nobody's id is meant.
-func (p prompt) author(e chat.Entry) string {
-	author := e.Author()
-	switch {
-	case e.Role == chat.AssistantRole, p.turn.Bot != "" && author.User == p.turn.Bot:
-		return "you"
-	case e.Role == chat.ToolRole:
-		return "tool"
-	case author.IsZero():
-		return "unknown"
-	}
-	return author.Key()
 }

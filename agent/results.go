@@ -5,7 +5,6 @@ import (
 	"regexp"
 	"slices"
 
-	"reeve/plugins"
 	"reeve/runtime/chat"
 )
 
@@ -36,27 +35,6 @@ func resultsByCall(entries []chat.Entry) results {
 
 func made(answer chat.Entry, call string) bool {
 	return slices.ContainsFunc(answer.Calls, func(c chat.ToolCall) bool { return c.ID == call })
-}
-
-// shorten cuts results down, the oldest first, until about excess bytes are
-// saved. The results of the last answer stay whole.
-func shorten(entries []chat.Entry, excess int) []chat.Entry {
-	entries = slices.Clone(entries)
-	last := len(entries)
-	for last > 0 && entries[last-1].Role != chat.AssistantRole {
-		last--
-	}
-	for i := range entries[:last] {
-		if excess <= 0 {
-			break
-		}
-		if entries[i].Role == chat.ToolRole {
-			before := len(entries[i].Text)
-			entries[i].Text = plugins.CutMiddle(entries[i].Text, shortened)
-			excess -= before - len(entries[i].Text)
-		}
-	}
-	return entries
 }
 
 var callName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)

@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"reeve/plugins"
@@ -81,9 +80,9 @@ func (r *run) stopped(ctx context.Context, err error, results []chat.Entry) erro
 
 // effect is what an offered tool declares; an unknown one has none.
 func (r *run) effect(tool string) plugins.Effect {
-	at := slices.IndexFunc(r.tools, func(s ToolSpec) bool { return s.Name == tool })
-	if at < 0 {
+	spec, ok := r.spec(tool)
+	if !ok {
 		return plugins.Pure
 	}
-	return r.tools[at].Effect
+	return spec.Effect
 }

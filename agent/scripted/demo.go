@@ -44,6 +44,9 @@ func (d *Demo) Pace() time.Duration { return time.Duration(d.pace.Load()) }
 
 // Complete implements agent.Model.
 func (d *Demo) Complete(ctx context.Context, req agent.Request) (agent.Reply, error) {
+	if agent.IsSummary(req) {
+		return agent.Reply{Text: "Earlier turns of this thread. (The demo model cannot summarise.)"}, nil
+	}
 	slow := d.Pace() > 0
 	if err := d.work(ctx); err != nil {
 		return agent.Reply{}, err

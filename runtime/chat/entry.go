@@ -128,6 +128,15 @@ type Range struct {
 	Reader Actor `json:"reader"`
 }
 
+// Includes reports whether the range stands for an entry: one of its closed
+// turns, or an earlier summary of them.
+func (r Range) Includes(e Entry) bool {
+	if e.Origin == Summary {
+		return e.Covers != nil && e.Covers.To <= r.To
+	}
+	return e.Closing > 0 && e.Closing <= r.To
+}
+
 // ToolCall is one call that the model asked for.
 type ToolCall struct {
 	ID        string `json:"id"`
