@@ -57,6 +57,8 @@ type Commit struct {
 	// Thread is what was said before the turn and read from Slack: ts, author and
 	// body. It stands in front of the entries, and is known from then on.
 	Thread []Item
+	// Parts are to be posted while the turn goes on.
+	Parts []chat.Part
 	// Answer: a model's answer stands among the entries.
 	Answer bool
 	// Take: the turn is at a safe boundary, and reads the steers that wait.
@@ -77,6 +79,10 @@ type Committed struct {
 func (b *Box) Commit(ctx context.Context, c Commit) (Committed, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.runTimeout())
 	defer cancel()
+	_, parts, err := partItems(c.Parts)
+	if err != nil {
+		return Committed{}, fmt.Errorf("commit to turn %s: %w", c.Turn, err)
+	}
 	what := ""
 	if c.Take {
 		what += "t"
@@ -84,10 +90,11 @@ func (b *Box) Commit(ctx context.Context, c Commit) (Committed, error) {
 	if c.Answer {
 		what += "a"
 	}
-	args := []any{b.keys.of(c.Conversation), c.Conversation.Key(), string(c.Turn), string(c.Token), c.Number, what, actorList(c.Allowed), len(c.Thread)}
+	args := []any{b.keys.of(c.Conversation), c.Conversation.Key(), string(c.Turn), string(c.Token), c.Number, what, actorList(c.Allowed), len(c.Thread), len(parts)}
 	for _, said := range c.Thread {
 		args = append(args, string(said.TS), said.Author.Key(), said.Body)
 	}
+	args = append(args, parts...)
 	for _, e := range c.Entries {
 		args = append(args, e)
 	}
