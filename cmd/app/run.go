@@ -87,6 +87,8 @@ func logPolicies(log *slog.Logger, s Settings) {
 		"same_actor_mid_run_mode", s.SameActorMidRunMode,
 		"stop_policy", s.StopPolicy,
 		"stop_reaction", s.StopReaction,
+		"multi_actor_writes", s.MultiActorWrites,
+		"write_consent", s.WriteConsent,
 		"allow_external", s.AllowExternal,
 		"allow_guests", s.AllowGuests,
 		"allowed_channels", allowed(s.AllowedChannels),

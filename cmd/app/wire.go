@@ -57,7 +57,7 @@ func (a assembly) serve(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	extended, err := a.extend(ctx, gate.Options{Logger: a.log})
+	extended, err := a.extend(ctx, gate.Options{Policy: a.consent(), Logger: a.log})
 	if err != nil {
 		return err
 	}
@@ -198,6 +198,13 @@ func (a assembly) agent(box *mailbox.Box, tools *gate.Gate) (*agent.Loop, error)
 		ContextTokens: a.settings.ContextTokens, DailyTokens: a.settings.DailyTokensPerPerson, Meter: meter{box},
 		Count: a.metrics.Count, Logger: a.log,
 	}), nil
+}
+
+// consent is when the gate has a person asked.
+func (a assembly) consent() gate.Policy {
+	return gate.Policy{
+		MultiActorWrites: gate.MultiActorWrites(a.settings.MultiActorWrites), WriteConsent: gate.WriteConsent(a.settings.WriteConsent),
+	}
 }
 
 // admission is who may instruct, and where.

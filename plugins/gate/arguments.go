@@ -120,7 +120,11 @@ func explain(schema *jsonschema.Schema, object map[string]any) []string {
 			continue
 		}
 		if err := checker.Validate(object[name]); err != nil {
-			problems = append(problems, fmt.Sprintf("field %q is %s, expected is %s", name, kind(object[name]), expected(property)))
+			problem := fmt.Sprintf("field %q is %s, expected is %s", name, kind(object[name]), expected(property))
+			if isKind(property.Type, object[name]) { // the rest is the validator's to say
+				problem += fmt.Sprintf(" (%s)", plugins.CutMiddle(err.Error(), 512))
+			}
+			problems = append(problems, problem)
 		}
 	}
 	return problems
@@ -161,6 +165,19 @@ func expected(p *jsonschema.Schema) string {
 		words += ": " + p.Description
 	}
 	return words
+}
+
+// isKind reports whether a value is of a type that a schema names.
+func isKind(name string, value any) bool {
+	switch value.(type) {
+	case string:
+		return name == "string"
+	case []any:
+		return name == "array"
+	case map[string]any:
+		return name == "object"
+	}
+	return false
 }
 
 func kind(value any) string {

@@ -28,7 +28,7 @@ func (g *Gate) Call(ctx context.Context, asked plugins.Asked) (result plugins.Re
 	defer func() {
 		if fault := recover(); fault != nil {
 			g.options.Logger.Error("fault in the gate", "turn", r.run.Turn, "type", fmt.Sprintf("%T", fault), "stack", string(debug.Stack()))
-			r.rule, result = ruleFault, refuse("This call was refused because of a fault in the gate.")
+			r.rule, result = ruleFault, refuse("This call failed because of a fault in the gate.")
 		}
 		result.Text, result.DM = clean(result.Text, g.options.MaxResult), cleanDM(result.DM, g.options.MaxResult)
 		result.Private = result.Private || private

@@ -92,6 +92,22 @@ func (g *Gate) Set(plugin string, tools []plugins.Tool, sharedStore bool) error 
 	if err := plugins.CheckTools(tools); err != nil {
 		return fmt.Errorf("plugin %s: %w", plugin, err)
 	}
+	return g.set(plugin, tools, sharedStore)
+}
+
+// own is the name under which Reeve's own tools stand; no plugin can have it.
+const own = "reeve"
+
+// SetOwn replaces the tools that are Reeve's own, whose names no plugin may use.
+// They pass the gate like all others.
+func (g *Gate) SetOwn(tools []plugins.Tool) error {
+	if err := plugins.CheckOwnTools(tools); err != nil {
+		return fmt.Errorf("own tools: %w", err)
+	}
+	return g.set(own, tools, false)
+}
+
+func (g *Gate) set(plugin string, tools []plugins.Tool, sharedStore bool) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	set := map[string]*tool{}

@@ -101,6 +101,18 @@ func TestBadArgumentsComeBackReadable(t *testing.T) {
 	}
 }
 
+// What is wrong beside the type is said too.
+func TestBadValuesOfTheRightTypeComeBackReadable(t *testing.T) {
+	take := tool(t, "take", plugins.Pure, says("x"))
+	take.Parameters = json.RawMessage(`{"type":"object","properties":{"a":{"type":"string","maxLength":2},"b":{"type":"array","items":{"type":"string"}},"c":{"type":"object","required":["d"]}}}`)
+	g := build(t, gate.Options{}, take)
+	for arguments, want := range map[string]string{`{"a":"abc"}`: "maxLength", `{"b":[1]}`: `has type "integer"`, `{"c":{}}`: `missing properties: ["d"]`} {
+		if got := g.Call(t.Context(), call("take", arguments)); !got.Error || !strings.Contains(got.Text, want) {
+			t.Errorf("%s: %q, want %q in it", arguments, got.Text, want)
+		}
+	}
+}
+
 func TestFieldGivenTwiceMeansTheSameToCheckAndTool(t *testing.T) {
 	var checked, ran string
 	check := gate.Check{Name: "spy", Ask: func(_ context.Context, c gate.Call) (string, error) {
