@@ -79,7 +79,12 @@ func (x Extension) Check(plugin string) error {
 }
 
 // CheckTools refuses tools that could not be offered as they stand.
-func CheckTools(tools []Tool) error {
+func CheckTools(tools []Tool) error { return checkTools(tools, reserved) }
+
+// CheckOwnTools is CheckTools for tools of Reeve itself, whose names are its own.
+func CheckOwnTools(tools []Tool) error { return checkTools(tools, nil) }
+
+func checkTools(tools []Tool, reserved []string) error {
 	var wrong []error
 	taken := map[string]bool{}
 	for _, t := range tools {
