@@ -6,6 +6,7 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
 
 	"reeve/plugins"
 	"reeve/runtime/chat"
@@ -87,6 +88,9 @@ type Request struct {
 	Tools    []ToolSpec
 	// MaxTokens bounds the answer; 0 leaves it to the provider.
 	MaxTokens int
+	// Schema is the JSON that the answer is asked to be; nil: any text. A
+	// provider that cannot promise it is asked without: check what comes.
+	Schema json.RawMessage
 }
 
 // Reply is one whole answer.

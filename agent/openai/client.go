@@ -49,7 +49,7 @@ type Client struct {
 	client  *goopenai.Client
 
 	// What a server has refused once is not asked of it again.
-	noUsage, noReasoning, newLimit atomic.Bool
+	noUsage, noReasoning, newLimit, noSchema atomic.Bool
 }
 
 var _ agent.Model = (*Client)(nil)

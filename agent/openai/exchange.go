@@ -44,6 +44,12 @@ func (c *Client) request(req agent.Request) goopenai.ChatCompletionRequest {
 			Name: t.Name, Description: t.Description, Parameters: t.Parameters,
 		}})
 	}
+	if req.Schema != nil && !c.noSchema.Load() {
+		sent.ResponseFormat = &goopenai.ChatCompletionResponseFormat{
+			Type:       goopenai.ChatCompletionResponseFormatTypeJSONSchema,
+			JSONSchema: &goopenai.ChatCompletionResponseFormatJSONSchema{Name: "answer", Schema: req.Schema, Strict: true},
+		}
+	}
 	if len(sent.Tools) > 0 && c.noReasoning.Load() {
 		sent.ReasoningEffort = goopenai.ReasoningEffortNone
 	}

@@ -141,6 +141,8 @@ func (c *Client) adapt(sent goopenai.ChatCompletionRequest, f *failed) bool {
 		c.newLimit.Store(true)
 	case sent.StreamOptions != nil && refused && (strings.Contains(message, "stream_options") || strings.Contains(message, "include_usage")):
 		c.noUsage.Store(true)
+	case sent.ResponseFormat != nil && refused && (strings.Contains(message, "response_format") || strings.Contains(message, "json_schema")):
+		c.noSchema.Store(true)
 	default:
 		return false
 	}
