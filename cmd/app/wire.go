@@ -57,14 +57,6 @@ func (a assembly) serve(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	extended, err := a.extend(ctx, gate.Options{Policy: a.consent(), Logger: a.log})
-	if err != nil {
-		return err
-	}
-	loop, err := a.agent(box, extended.gate)
-	if err != nil {
-		return err
-	}
 	policy, at := a.admission(), pointed{a.options.At}
 	reader := slackapp.NewReader(a.settings.SlackAPIURL, a.settings.SlackBotToken.Reveal())
 	edge := slackapp.New(slackapp.Options{
@@ -76,6 +68,17 @@ func (a assembly) serve(ctx context.Context) (err error) {
 		},
 	})
 	policy.Known = edge.Known
+	readings := slackapp.NewReadings(slackapp.ReadingOptions{
+		Client: client, Reader: reader, Self: self, Admission: policy, People: edge.People, Channels: edge.Channels, Log: a.log,
+	})
+	extended, err := a.extend(ctx, gate.Options{Slack: readings.For, Policy: a.consent(), Logger: a.log})
+	if err != nil {
+		return err
+	}
+	loop, err := a.agent(box, extended.gate)
+	if err != nil {
+		return err
+	}
 	rt, err := runtime.New(a.runtime(box, edge, loop, self.User, extended))
 	if err != nil {
 		return err
