@@ -56,16 +56,16 @@ type link struct {
 func (s *server) connect(ctx context.Context, v version) (*link, error) {
 	options := s.hub.options
 	l := &link{grace: options.Grace, ended: make(chan struct{}), free: func() {}}
-	dropped := func(why string) { s.log.Debug("left out "+why, "server", s.config.name) }
+	dropped := func(why string) { s.log.Debug("left out " + why) }
 	clientOptions := &sdk.ClientOptions{
 		// It may ask for nothing: no folders, no questions to people, no model.
 		Capabilities:           &sdk.ClientCapabilities{},
-		ToolListChangedHandler: func(context.Context, *sdk.ToolListChangedRequest) { s.again() },
+		ToolListChangedHandler: func(context.Context, *sdk.ToolListChangedRequest) { wake(s.relist) },
 		Logger:                 slog.New(slog.DiscardHandler),
 	}
 	var transport sdk.Transport
 	if s.config.Command != "" {
-		process, err := startProcess(s.config, options.Environ, s.log)
+		process, err := startProcess(s.config, options.Environ, s.mask, s.log)
 		if err != nil {
 			return nil, err
 		}

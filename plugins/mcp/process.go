@@ -35,7 +35,7 @@ type process struct {
 
 // startProcess starts the command. The environment is never nil, which would
 // mean all of Reeve's own.
-func startProcess(c serverConfig, environ []string, log *slog.Logger) (p *process, err error) {
+func startProcess(c serverConfig, environ []string, mask mask, log *slog.Logger) (p *process, err error) {
 	inputRead, inputWrite, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("start process: %w", err)
@@ -47,7 +47,7 @@ func startProcess(c serverConfig, environ []string, log *slog.Logger) (p *proces
 	}
 	p = &process{
 		command: exec.Command(c.Command, c.Args...), input: inputWrite, output: outputRead, ended: make(chan struct{}),
-		said: &tail{mask: c.mask(), log: log.With("server", c.name)},
+		said: &tail{mask: mask, log: log},
 	}
 	p.command.Dir = c.Cwd
 	p.command.Env = environment(c, environ)

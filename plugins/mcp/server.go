@@ -20,10 +20,10 @@ type server struct {
 	log    *slog.Logger
 	mask   mask
 	cancel context.CancelFunc
-	// relist and broken wake the goroutine: the tools may have changed; the
-	// connection is of no use any more.
-	relist, broken chan struct{}
-	told           map[string]string // which trouble of which tool was logged
+	// These wake the goroutine: the tools may have changed; the connection is of
+	// no use any more; the operator wants it tried now.
+	relist, broken, hurry chan struct{}
+	told                  map[string]string // which trouble of which tool was logged
 
 	mu    sync.Mutex
 	link  *link // nil: not connected
@@ -33,12 +33,16 @@ type server struct {
 func newServer(c serverConfig, h *hub) *server {
 	return &server{
 		config: c, hub: h, mask: c.mask(), log: logger(h.services).With("server", c.name),
-		relist: make(chan struct{}, 1), broken: make(chan struct{}, 1), told: map[string]string{},
+		relist: make(chan struct{}, 1), broken: make(chan struct{}, 1), hurry: make(chan struct{}, 1), told: map[string]string{},
 	}
 }
 
-// again has the tools listed again.
-func (s *server) again() { wake(s.relist) }
+// again is the operator's wish: the tools are listed again, over a new
+// connection where there is none.
+func (s *server) again() {
+	wake(s.relist)
+	wake(s.hurry)
+}
 
 func wake(sleeper chan struct{}) {
 	select {
@@ -53,27 +57,32 @@ func (s *server) tools() []plugins.Tool {
 	return s.built
 }
 
-// run connects until ctx ends, with a pause that grows as long as nothing comes
-// of it.
+// lasting is how many first pauses a connection has to last, for the next pause
+// to be short again.
+const lasting = 10
+
+// run connects until ctx ends, with a pause that grows as long as no connection
+// lasts.
 func (s *server) run(ctx context.Context) {
-	version := older
-	for pause := s.hub.options.Retry; ; {
+	version, first := older, s.hub.options.Retry
+	for pause := first; ; {
+		begin := time.Now()
 		connected, err := s.serve(ctx, version)
 		if ctx.Err() != nil {
 			return
 		}
-		if connected {
-			pause = s.hub.options.Retry
-		} else {
+		if !connected {
 			version = version.other()
+		} else if time.Since(begin) > lasting*first {
+			pause = first
 		}
 		wait := pause + rand.N(pause/4+1)
 		s.log.Warn("the MCP server is not connected", "retry", wait.String(), "err", s.mask.err(err))
-		pause = min(2*pause, 60*s.hub.options.Retry)
+		pause = min(2*pause, 60*first)
 		select {
 		case <-ctx.Done():
 			return
-		case <-s.relist: // the operator wants it now
+		case <-s.hurry:
 		case <-time.After(wait):
 		}
 	}
@@ -81,8 +90,9 @@ func (s *server) run(ctx context.Context) {
 
 // serve is one connection, from its beginning to its end.
 func (s *server) serve(ctx context.Context, version version) (connected bool, err error) {
-	drain(s.broken)
-	drain(s.relist)
+	for _, sleeper := range []chan struct{}{s.relist, s.broken, s.hurry} {
+		drain(sleeper)
+	}
 	connecting, cancel := context.WithTimeout(ctx, s.hub.options.ConnectTimeout)
 	defer cancel()
 	l, err := s.connect(connecting, version)

@@ -129,12 +129,13 @@ func (s *server) tool(e entry) plugins.Tool {
 	return tool
 }
 
-// host is the one host that a server is, whatever it does behind its door.
+// host is the one host that a server is, whatever it does behind its door. That
+// of a process is no name that anybody types.
 func (c serverConfig) host() string {
 	if u, err := url.Parse(c.URL); err == nil && u.Hostname() != "" {
 		return u.Hostname()
 	}
-	return "mcp:" + c.name
+	return "mcp_" + c.id
 }
 
 func (s *server) describe(tool *sdk.Tool) string {
@@ -171,6 +172,10 @@ func schema(input any) json.RawMessage {
 	return data
 }
 
+// ownErrors are the words in which the client itself says that it could not
+// send, or that the connection was closing; in their type they are as a server's.
+var ownErrors = []string{"rejected by transport", "client is closing", "server is closing"}
+
 // call makes one call. What is given back has passed the mask.
 func (s *server) call(ctx context.Context, tool string, effect plugins.Effect, arguments json.RawMessage) (plugins.Result, error) {
 	l, done, connected := s.begin()
@@ -188,7 +193,7 @@ func (s *server) call(ctx context.Context, tool string, effect plugins.Effect, a
 	switch {
 	case ctx.Err() != nil:
 		return plugins.Result{}, ctx.Err()
-	case errors.As(err, &refused):
+	case errors.As(err, &refused) && !slices.Contains(ownErrors, refused.Message):
 		return failed("The MCP server %s answers with an error: %s", s.config.name, plugins.CutMiddle(s.mask.text(refused.Message), maxText)), nil
 	}
 	wake(s.broken)
