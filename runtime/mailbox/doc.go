@@ -14,8 +14,9 @@
 //	renew      the holder keeps its lease
 //	commit     entries are written; at a boundary, waiting steers are taken
 //	close      answer, parts, cursor and state; may claim the next turn
-//	park       the turn waits for something outside and holds nobody
-//	end_wait   what it waited for is settled; it queues
+//	park       the turn waits for something outside and holds nobody; what it
+//	           asks stands in the outbox
+//	end_wait   what it waited for is settled, or its time is over; it queues
 //	handover   the holder gives a turn up
 //	settle     an unread message leaves its lane: its author may not instruct
 //	edit       a message has another text: what becomes of it depends on where
@@ -42,10 +43,21 @@
 //	put        1, for all messages that arrive together
 //	commit     1
 //	close      1
+//	park       1, and 1 for end_wait
 //	renew      1 every 3 s, for all turns of a process
 //	sent       1 a part, after it was posted
-//	stamp      1 every 2 s, of each process that can acknowledge; all that an
-//	           idle one sends beside its look at the index
+//
+// What a process sends by itself, that is idle too:
+//
+//	stamp      1 every 2 s, of each process that can acknowledge
+//	Ping       1 when nothing was answered for 2.25 s, and so none beside the
+//	           stamps; 4 a second while the store is away
+//	Due        1 when the earliest lease in the index ends, or work is offered,
+//	           and every 10 s
+//	Once       1 a minute, to learn whose turn it is to sweep; 1 more for the
+//	           sweep itself, and 1 for each conversation that it looks into
+//	Probe      6 an hour on a connection of their own: what the server promises
+//	           to keep
 //
 // # Keys
 //
@@ -62,6 +74,22 @@
 // ended; and dead, the records that were set aside. And touched: the threads to read back,
 // by when somebody last spoke in them. Outside of any shard: alive (the last sign
 // of life, and the gap that stands).
+//
+// # Waits
+//
+// A turn may wait several times. Each wait has a name: the number of the commit
+// that began it, or, of what nobody had touched, the time at which it was parked.
+// Whoever can end a wait carries its name, and a name that is not the one that
+// stands ends nothing: not a click that comes late or twice, nor what was meant
+// for an earlier wait. A wait that has a time stands in the index until then, and
+// is ended by whoever looks there; a word of its actor's that forces, a stop, and
+// an operator's abandon end whatever the turn waits for.
+//
+// # Index
+//
+// An index has bands, by score, each read for itself, so that no backlog of one
+// hides what stands in another: turns' leases; work on offer, for whoever has
+// room; and outboxes and waits, which a process without room serves too.
 //
 // # Leases
 //

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"reeve/runtime"
 	"reeve/runtime/chat"
 	"reeve/runtime/mailbox"
 )
@@ -184,7 +185,8 @@ func (x *explorer) moves(n *node, v, next *view) error {
 }
 
 // order: a plain message is not read before an older plain one of its author,
-// unless that came when it was a steer already.
+// unless that came when it was a steer already, in the mode in which nothing
+// joins one's own running turn; see docs/limits.md.
 func (x *explorer) order(n *node, v, next *view) error {
 	unread := func(h map[string]string) bool { return h["state"] == "waiting" || h["state"] == "steer" }
 	for i := range x.scene.said {
@@ -194,7 +196,8 @@ func (x *explorer) order(n *node, v, next *view) error {
 		}
 		for j := range i {
 			o := x.scene.said[j]
-			bound := v.said[i]["state"] == "steer" && n.past.cameBefore(int16(i), int16(j))
+			bound := x.scene.policy.SameActor == runtime.ModeFollowUp && v.said[i]["state"] == "steer" &&
+				n.past.cameBefore(int16(i), int16(j))
 			if o.Author == m.Author && !o.Forced && !o.Stop && unread(next.said[j]) && !bound {
 				return fmt.Errorf("message %d is read before %d", i, j)
 			}

@@ -72,6 +72,12 @@ var mutants = []mutant{
 		pkg: mailbox, tests: model, args: shortModel,
 	},
 	{
+		what: "an end of a wait ends whatever the turn waits for",
+		changes: []change{{"runtime/mailbox/end_wait.lua", "if t[1] ~= 'parked' or wait ~= '' and wait ~= t[3] or",
+			"if t[1] ~= 'parked' or"}},
+		pkg: mailbox, tests: model + "|TestP4_AnOldEndEndsNoLaterWait", args: shortModel,
+	},
+	{
 		what:    "the look is skipped after a post of which nobody knows how it ended",
 		changes: []change{{"slackapp/sender_try.go", "		a.open = f.kind == failOpen\n", "		a.open = false\n"}},
 		pkg:     "./slackapp", tests: "TestP7_Once",
