@@ -125,6 +125,9 @@ func TestImportsPointOneWay(t *testing.T) {
 			return // a test may stand outside the house that it looks at
 		}
 		pkg := path.Dir(name)
+		if strings.Contains(pkg, "/testdata/") {
+			return // a module of its own, as other people's are
+		}
 		allowed, known := rule(pkg)
 		if !known {
 			t.Errorf("%s: the package %s is not in the import table", name, pkg)
