@@ -20,6 +20,8 @@ type Options struct {
 	// Extraction: memories are proposed after a turn. Otherwise only what
 	// somebody asks to have remembered is.
 	Extraction bool
+	// Embedder lets memories be found by their meaning too; may be nil.
+	Embedder Embedder
 	// Count is told what happens, for metrics; may be nil.
 	Count func(name, label string, n int)
 }
@@ -35,6 +37,7 @@ func New(o Options) plugins.Plugin {
 type plugin struct {
 	Options
 	services plugins.Services
+	ranker   ranker
 }
 
 // CountMemories counts what became of memories; the label says what.
@@ -47,6 +50,7 @@ func (p *plugin) Open(_ context.Context, services plugins.Services) (plugins.Ext
 		return plugins.Extension{}, errors.New("it needs a store and a model")
 	}
 	p.services = services
+	p.ranker.embedder, p.ranker.log = p.Embedder, services.Log
 	x := plugins.Extension{Tools: p.tools(), Sections: p.sections(), Run: p.clean}
 	if p.Extraction {
 		x.Tasks = []plugins.Task{

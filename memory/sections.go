@@ -30,8 +30,8 @@ func (p *plugin) person(ctx context.Context, call plugins.Call) ([]plugins.Note,
 		return nil, err
 	}
 	var notes []plugins.Note
-	for _, m := range relevant(asked(call.Run), held) {
-		notes = append(notes, plugins.Note{Text: m.Topic + ": " + m.Text, Author: call.Actor, Time: m.Created, Private: true})
+	for _, m := range withHabits(p.ranker.rank(ctx, asked(call.Run), held), held) {
+		notes = append(notes, plugins.Note{Text: said(m), Author: call.Actor, Time: m.Created, Private: true})
 	}
 	return notes, nil
 }
@@ -47,21 +47,21 @@ func (p *plugin) channel(ctx context.Context, call plugins.Call) ([]plugins.Note
 		return nil, err
 	}
 	var notes []plugins.Note
-	for _, m := range rank(asked(call.Run), held) {
-		note := plugins.Note{Text: m.Topic + ": " + m.Text, Time: m.Created}
+	for _, m := range p.ranker.rank(ctx, asked(call.Run), held) {
+		note := plugins.Note{Text: said(m), Time: m.Created}
 		if authors := m.Authors(); len(authors) > 0 {
 			note.Author = authors[0]
-			note.Text += said(authors[1:])
+			note.Text += by("also from", authors[1:])
 		}
 		notes = append(notes, note)
 	}
 	return notes, nil
 }
 
-// said names who else a memory comes from.
-func said(others []chat.Actor) string {
+// by names who a memory comes from; "" where nobody is known.
+func by(word string, authors []chat.Actor) string {
 	var keys []string
-	for _, a := range others {
+	for _, a := range authors {
 		if !a.IsZero() {
 			keys = append(keys, a.Key())
 		}
@@ -69,7 +69,7 @@ func said(others []chat.Actor) string {
 	if len(keys) == 0 {
 		return ""
 	}
-	return " (also from " + strings.Join(keys, ", ") + ")"
+	return " (" + word + " " + strings.Join(keys, ", ") + ")"
 }
 
 // asked is what the turn's actor has asked for in it.
@@ -83,11 +83,9 @@ func asked(run plugins.Run) string {
 	return strings.Join(words, "\n")
 }
 
-// relevant are a person's memories, those first that have to do with what he
-// asks; and then how he likes things, newest first, since that has to do with
-// whatever he asks.
-func relevant(question string, held []Memory) []Memory {
-	found := rank(question, held)
+// withHabits puts behind what was found how a person likes things, newest first,
+// since that has to do with whatever he asks.
+func withHabits(found, held []Memory) []Memory {
 	for _, m := range slices.Backward(held) {
 		if m.Kind == Preference && !slices.ContainsFunc(found, func(f Memory) bool { return f.ID == m.ID }) {
 			found = append(found, m)

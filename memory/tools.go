@@ -125,8 +125,11 @@ type recallIn struct {
 	Question string `json:"question,omitempty" jsonschema:"what you want to know; leave it out to send the person everything"`
 }
 
-// recalled is how many memories a question brings at most.
-const recalled = 10
+const (
+	// recalled is how many memories a question brings at most.
+	recalled = 10
+	ofPerson = "of the person"
+)
 
 func (p *plugin) recall(ctx context.Context, call plugins.Call, in recallIn) (plugins.Result, error) {
 	owner, ok := Personal(call.Actor)
@@ -146,7 +149,7 @@ func (p *plugin) recall(ctx context.Context, call plugins.Call, in recallIn) (pl
 			return plugins.Result{}, err
 		}
 	}
-	lines := append(told("of the person", rank(in.Question, mine)), told("for this channel", rank(in.Question, ours))...)
+	lines := append(told(ofPerson, p.ranker.rank(ctx, in.Question, mine)), told("for this channel", p.ranker.rank(ctx, in.Question, ours))...)
 	if len(lines) == 0 {
 		return plugins.Result{Text: "Nothing of that is remembered."}, nil
 	}
@@ -157,8 +160,8 @@ func told(of string, memories []Memory) []string {
 	var lines []string
 	for _, m := range memories[:min(len(memories), recalled)] {
 		line := fmt.Sprintf("%s %s (%s, %s, since %s): %s", m.ID, m.Topic, of, m.Kind, m.Created.Format("2006-01-02"), m.Text)
-		if authors := said(m.Authors()); of != "of the person" && authors != "" {
-			line += strings.Replace(authors, "also ", "", 1)
+		if of != ofPerson {
+			line += by("from", m.Authors())
 		}
 		lines = append(lines, line)
 	}
