@@ -100,6 +100,7 @@ func (r *run) result(c chat.ToolCall, result plugins.Result) chat.Entry {
 	e := r.entry(chat.ToolRole, chat.Result)
 	e.ID, e.CallID, e.Tool = string(r.turn.ID)+".result."+c.ID, c.ID, c.Tool
 	e.Text, e.Private, e.Failed = strings.ToValidUTF8(result.Text, "\uFFFD"), result.Private, result.Error
+	e.DM = strings.ToValidUTF8(result.DM, "\uFFFD")
 	// The gate marks what was returned for somebody's rights. Of a call whose
 	// outcome nobody knows they may have been spent.
 	if spec, ok := r.spec(c.Tool); ok && spec.Provider != "" && (result.Private || result.Text == unknownOutcome) {

@@ -106,7 +106,7 @@ func escape(b *strings.Builder, text string, quoted bool) {
 // made with stay as they are.
 func deceptive(r rune) bool {
 	switch {
-	case r == '\n' || r == '\t':
+	case r == '\n' || r == '\t' || r >= ' ' && r <= '~':
 		return false
 	case r >= 0xFE00 && r <= 0xFE0F: // variation selectors
 		return false
