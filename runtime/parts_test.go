@@ -59,3 +59,33 @@ func TestWhoWasForwardedIsNotMentioned(t *testing.T) {
 		t.Errorf("it may mention %v", got)
 	}
 }
+
+// What a call tells the turn's actor alone goes to him by direct message, in the
+// step that writes its result, and once.
+func TestWhatACallTellsItsActorGoesByDM(t *testing.T) {
+	p := newPlay(t)
+	p.deliver(p.replica(nil), p.says(alice, "what do you know about me?"))
+	run := p.run()
+	result := chat.Entry{Role: chat.ToolRole, Origin: chat.Result, CallID: "a", Text: "sent", DM: "a list"}
+	run.do(t, func(r *fakeRun) (bool, error) {
+		_, err := r.log.Boundary(r.ctx, result)
+		return false, err
+	})
+	p.slack.posted(t, "a list")
+	run.answers(t, "done")
+	p.slack.posted(t, "done")
+	p.slack.mu.Lock()
+	defer p.slack.mu.Unlock()
+	// What was not reported as sent is given to the sender again.
+	to := map[string]chat.Destination{}
+	for _, part := range p.slack.posts {
+		if part.Markdown == "a list" {
+			to[part.ID] = part.To
+		}
+	}
+	for _, d := range to {
+		if len(to) != 1 || d != (chat.Destination{DM: alice.User}) {
+			t.Errorf("it went to %+v", to)
+		}
+	}
+}

@@ -153,6 +153,7 @@ func (l *turnLog) write(ctx context.Context, c mailbox.Commit, entries []chat.En
 	if err != nil {
 		return mailbox.Committed{}, err
 	}
+	c.Parts = l.directs(entries, 0)
 	c.Ref, c.Number, c.Thread, c.Entries, c.Allowed = l.h.ref, l.number(), l.thread, raw, l.allowed
 	l.thread = nil
 	for _, e := range entries {
@@ -262,6 +263,24 @@ func (l *turnLog) parts(texts []string) []chat.Part {
 			ID: partID(l.h.ref.Turn, l.commits+1, i), Turn: l.h.ref.Turn,
 			To: chat.Destination{Channel: c.Channel, Thread: c.Root}, Markdown: text, Mentions: l.mentions,
 			Visibility: visibility, Seen: seen,
+		}
+	}
+	return parts
+}
+
+// directs are what entries tell the turn's actor by direct message. They are
+// numbered behind other parts of the same step.
+func (l *turnLog) directs(entries []chat.Entry, others int) []chat.Part {
+	var parts []chat.Part
+	for _, e := range entries {
+		if e.DM == "" || !l.h.actor.IsPerson() {
+			continue
+		}
+		for _, text := range l.r.opts.Slack.Split(e.DM) {
+			parts = append(parts, chat.Part{
+				ID: partID(l.h.ref.Turn, l.commits+1, others+len(parts)), Turn: l.h.ref.Turn,
+				To: chat.Destination{DM: l.h.actor.User}, Markdown: text,
+			})
 		}
 	}
 	return parts

@@ -100,6 +100,9 @@ type Entry struct {
 	Name string    `json:"name,omitempty"`
 	Time time.Time `json:"time,omitzero"`
 	File *File     `json:"file,omitempty"`
+	// DM is what the turn's actor is told by direct message in the step that
+	// writes the entry. It is no part of the transcript.
+	DM string `json:"-"`
 	// Calls are the tool calls of an assistant entry.
 	Calls []ToolCall `json:"calls,omitempty"`
 	// CallID and Tool name the call that a tool result answers.
