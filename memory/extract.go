@@ -157,7 +157,7 @@ func review(ctx context.Context, model Model, owner Owner, memories []Memory) ([
 	}
 	lines := make([]line, len(memories))
 	for i, m := range memories {
-		lines[i] = line{i + 1, m.Topic + ": " + m.Text}
+		lines[i] = line{i + 1, said(m)}
 	}
 	text, err := json.Marshal(lines)
 	if err != nil {

@@ -89,7 +89,9 @@ func newKit(t *testing.T) *kit {
 	t.Helper()
 	space := redistest.Shared(t)
 	k := &kit{T: t, model: &model{}, store: NewStore(space.Client(), space.Prefix(), true), now: noon}
-	x, err := New(Options{Store: k.store, Model: k.model, Extraction: true}).Open(t.Context(), plugins.Services{
+	plugin := New()
+	plugin.Use(Options{Store: k.store, Model: k.model, Extraction: true})
+	x, err := plugin.Open(t.Context(), plugins.Services{
 		Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Now: func() time.Time { return k.now },
 	})
 	if err != nil {

@@ -26,33 +26,37 @@ type Options struct {
 	Count func(name, label string, n int)
 }
 
-// New is the plugin.
-func New(o Options) plugins.Plugin {
+// New is the plugin; Use gives it what it needs before it is opened.
+func New() *Plugin { return &Plugin{} }
+
+// Plugin is the plugin that remembers.
+type Plugin struct {
+	options  Options
+	services plugins.Services
+	ranker   ranker
+}
+
+// Use is called once, before Open.
+func (p *Plugin) Use(o Options) {
 	if o.Count == nil {
 		o.Count = func(string, string, int) {}
 	}
-	return &plugin{Options: o}
-}
-
-type plugin struct {
-	Options
-	services plugins.Services
-	ranker   ranker
+	p.options = o
 }
 
 // CountMemories counts what became of memories; the label says what.
 const CountMemories = "memories"
 
-func (*plugin) Name() string { return "memory" }
+func (*Plugin) Name() string { return "memory" }
 
-func (p *plugin) Open(_ context.Context, services plugins.Services) (plugins.Extension, error) {
-	if p.Store == nil || p.Model == nil {
+func (p *Plugin) Open(_ context.Context, services plugins.Services) (plugins.Extension, error) {
+	if p.options.Store == nil || p.options.Model == nil {
 		return plugins.Extension{}, errors.New("it needs a store and a model")
 	}
 	p.services = services
-	p.ranker.embedder, p.ranker.log = p.Embedder, services.Log
+	p.ranker.embedder, p.ranker.log = p.options.Embedder, services.Log
 	x := plugins.Extension{Tools: p.tools(), Sections: p.sections(), Run: p.clean}
-	if p.Extraction {
+	if p.options.Extraction {
 		x.Tasks = []plugins.Task{
 			{Name: "personal", Wants: wants(personal), Run: p.extract(personal)},
 			{Name: "shared", Wants: wants(shared), Run: p.extract(shared)},
@@ -71,13 +75,13 @@ func wants(from func(plugins.Run) (extraction, bool)) func(plugins.Ended) bool {
 
 // extract learns from a turn that has ended. A second try of a task that has
 // written already changes nothing.
-func (p *plugin) extract(from func(plugins.Run) (extraction, bool)) func(context.Context, plugins.Ended) error {
+func (p *Plugin) extract(from func(plugins.Run) (extraction, bool)) func(context.Context, plugins.Ended) error {
 	return func(ctx context.Context, ended plugins.Ended) error {
 		x, ok := from(ended.Run)
 		if !ok || ended.Outcome != plugins.Done {
 			return nil
 		}
-		all, err := p.Store.All(ctx, x.owner)
+		all, err := p.options.Store.All(ctx, x.owner)
 		if err != nil {
 			return err
 		}
@@ -86,33 +90,33 @@ func (p *plugin) extract(from func(plugins.Run) (extraction, bool)) func(context
 				return nil
 			}
 		}
-		memories, err := x.propose(ctx, p.Model, ended.Run, p.services)
+		memories, err := x.propose(ctx, p.options.Model, ended.Run, p.services)
 		if errors.Is(err, errAnswer) {
-			p.Count(CountMemories, "no_answer", 1)
+			p.options.Count(CountMemories, "no_answer", 1)
 			p.services.Log.Warn("no memories", "turn", ended.Turn, "owner", x.owner.Key(), "err", err)
 			return nil
 		}
 		if err != nil || len(memories) == 0 {
 			return err
 		}
-		outcomes, err := p.Store.Add(ctx, x.owner, p.services.Now(), memories...)
+		outcomes, err := p.options.Store.Add(ctx, x.owner, p.services.Now(), memories...)
 		if errors.Is(err, ErrFull) {
-			p.Count(CountMemories, "full", len(memories))
+			p.options.Count(CountMemories, "full", len(memories))
 			p.services.Log.Warn("memories are full", "turn", ended.Turn, "owner", x.owner.Key())
 			return nil
 		}
 		for _, o := range outcomes {
-			p.Count(CountMemories, string(o), 1)
+			p.options.Count(CountMemories, string(o), 1)
 		}
 		return err
 	}
 }
 
 // clean takes out what has expired, as soon as it has.
-func (p *plugin) clean(ctx context.Context) error {
+func (p *Plugin) clean(ctx context.Context) error {
 	for {
 		now := p.services.Now()
-		next, err := p.Store.Clean(ctx, now)
+		next, err := p.options.Store.Clean(ctx, now)
 		if err != nil {
 			return fmt.Errorf("clean memories: %w", err)
 		}

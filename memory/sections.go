@@ -12,7 +12,7 @@ import (
 // budget is how many tokens each section of the prompt may have.
 const budget = 600
 
-func (p *plugin) sections() []plugins.Section {
+func (p *Plugin) sections() []plugins.Section {
 	return []plugins.Section{
 		{Name: "person", Tokens: budget, Render: p.person},
 		{Name: "channel", Tokens: budget, Render: p.channel},
@@ -20,12 +20,12 @@ func (p *plugin) sections() []plugins.Section {
 }
 
 // person is what is remembered of the turn's actor, for him alone.
-func (p *plugin) person(ctx context.Context, call plugins.Call) ([]plugins.Note, error) {
+func (p *Plugin) person(ctx context.Context, call plugins.Call) ([]plugins.Note, error) {
 	owner, ok := Personal(call.Actor)
 	if !ok || call.Conflict() {
 		return nil, nil
 	}
-	held, err := p.Store.Held(ctx, owner, p.services.Now())
+	held, err := p.options.Store.Held(ctx, owner, p.services.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -37,12 +37,12 @@ func (p *plugin) person(ctx context.Context, call plugins.Call) ([]plugins.Note,
 }
 
 // channel is what is remembered for a public channel, with those who said so.
-func (p *plugin) channel(ctx context.Context, call plugins.Call) ([]plugins.Note, error) {
+func (p *Plugin) channel(ctx context.Context, call plugins.Call) ([]plugins.Note, error) {
 	owner, ok := Shared(call.Conversation)
 	if !ok || call.Visibility != chat.Public {
 		return nil, nil
 	}
-	held, err := p.Store.Held(ctx, owner, p.services.Now())
+	held, err := p.options.Store.Held(ctx, owner, p.services.Now())
 	if err != nil {
 		return nil, err
 	}

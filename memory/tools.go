@@ -11,7 +11,7 @@ import (
 	"reeve/runtime/chat"
 )
 
-func (p *plugin) tools() []plugins.Tool {
+func (p *Plugin) tools() []plugins.Tool {
 	return []plugins.Tool{
 		plugins.MustTool(plugins.Tool{
 			Name: "remember",
@@ -44,7 +44,7 @@ type rememberIn struct {
 	Spans []string `json:"spans" jsonschema:"the words that say so, copied letter for letter from the person's messages of this turn"`
 }
 
-func (p *plugin) remember(ctx context.Context, call plugins.Call, in rememberIn) (plugins.Result, error) {
+func (p *Plugin) remember(ctx context.Context, call plugins.Call, in rememberIn) (plugins.Result, error) {
 	owner, given, problem := evidenceFor(in.For, call.Run)
 	if problem != "" {
 		return refused(problem), nil
@@ -57,21 +57,21 @@ func (p *plugin) remember(ctx context.Context, call plugins.Call, in rememberIn)
 		return refused("This was not kept: " + err.Error() + ". Cite words that the person typed in this turn, letter for letter."), nil
 	}
 	m.Asked = true
-	kept, err := review(ctx, p.Model, owner, []Memory{m})
+	kept, err := review(ctx, p.options.Model, owner, []Memory{m})
 	if err != nil {
 		return plugins.Result{}, fmt.Errorf("review it: %w", err)
 	}
 	if len(kept) == 0 {
 		return refused(saySensitive), nil
 	}
-	outcomes, err := p.Store.Add(ctx, owner, m.Created, m)
+	outcomes, err := p.options.Store.Add(ctx, owner, m.Created, m)
 	if errors.Is(err, ErrFull) {
 		return refused(fmt.Sprintf("This was not kept: there are %d memories already, which is as many as there may be. Something has to be forgotten first.", most)), nil
 	}
 	if err != nil {
 		return plugins.Result{}, err
 	}
-	p.Count(CountMemories, string(outcomes[0]), 1)
+	p.options.Count(CountMemories, string(outcomes[0]), 1)
 	where := "for the person you act for"
 	if !owner.IsPersonal() {
 		where = "for this channel"
@@ -131,12 +131,12 @@ const (
 	ofPerson = "of the person"
 )
 
-func (p *plugin) recall(ctx context.Context, call plugins.Call, in recallIn) (plugins.Result, error) {
+func (p *Plugin) recall(ctx context.Context, call plugins.Call, in recallIn) (plugins.Result, error) {
 	owner, ok := Personal(call.Actor)
 	if !ok {
 		return refused("This turn acts for no person, and nothing is remembered of anybody else here. " + ownMessage), nil
 	}
-	mine, err := p.Store.Held(ctx, owner, p.services.Now())
+	mine, err := p.options.Store.Held(ctx, owner, p.services.Now())
 	if err != nil {
 		return plugins.Result{}, err
 	}
@@ -145,7 +145,7 @@ func (p *plugin) recall(ctx context.Context, call plugins.Call, in recallIn) (pl
 	}
 	var ours []Memory
 	if place, ok := Shared(call.Conversation); ok && call.Visibility == chat.Public {
-		if ours, err = p.Store.Held(ctx, place, p.services.Now()); err != nil {
+		if ours, err = p.options.Store.Held(ctx, place, p.services.Now()); err != nil {
 			return plugins.Result{}, err
 		}
 	}
@@ -175,7 +175,7 @@ type forgetIn struct {
 	BringBack bool `json:"bring_back,omitempty" jsonschema:"true: bring back what was forgotten less than 24 hours ago"`
 }
 
-func (p *plugin) forget(ctx context.Context, call plugins.Call, in forgetIn) (plugins.Result, error) {
+func (p *Plugin) forget(ctx context.Context, call plugins.Call, in forgetIn) (plugins.Result, error) {
 	owners := []Owner{}
 	if o, ok := Personal(call.Actor); ok {
 		owners = append(owners, o)
@@ -195,9 +195,9 @@ func (p *plugin) forget(ctx context.Context, call plugins.Call, in forgetIn) (pl
 	}
 	var changed []Memory
 	for _, o := range owners {
-		act := p.Store.Forget
+		act := p.options.Store.Forget
 		if in.BringBack {
-			act = p.Store.Restore
+			act = p.options.Store.Restore
 		}
 		some, err := act(ctx, o, p.services.Now(), ids...)
 		if err != nil {
@@ -219,10 +219,10 @@ func (p *plugin) forget(ctx context.Context, call plugins.Call, in forgetIn) (pl
 
 // about finds the one memory that is meant, among those that can be forgotten
 // or, to be brought back, among those that were.
-func (p *plugin) about(ctx context.Context, owners []Owner, in forgetIn) (ids []string, problem string, err error) {
+func (p *Plugin) about(ctx context.Context, owners []Owner, in forgetIn) (ids []string, problem string, err error) {
 	var all []Memory
 	for _, o := range owners {
-		some, err := p.Store.All(ctx, o)
+		some, err := p.options.Store.All(ctx, o)
 		if err != nil {
 			return nil, "", err
 		}
@@ -237,7 +237,7 @@ func (p *plugin) about(ctx context.Context, owners []Owner, in forgetIn) (ids []
 	case len(fitting) == 0:
 		return nil, "Nothing of that is remembered.", nil
 	case len(fitting) > 1 && alike(in.About, fitting[0].Topic) < sameTopic:
-		return nil, "Several memories fit. Say which by their ids:\n" + strings.Join(told("", fitting), "\n"), nil
+		return nil, "Several memories fit. Say which by their ids:\n" + strings.Join(told("remembered", fitting), "\n"), nil
 	}
 	return []string{fitting[0].ID}, "", nil
 }
