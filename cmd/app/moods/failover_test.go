@@ -34,8 +34,8 @@ func TestFailoverDrill(t *testing.T) {
 	said := time.Now()
 	settled := p.Wait(apptest.Patience, func() bool { return p.Slack.Unacknowledged() == 0 })
 	acknowledged := time.Since(said)
-	// Leases end, and turns go on.
-	p.Quiet(2 * shorter.LeaseTTL)
+	// Leases end, turns go on, and at last nobody posts any more.
+	p.calm(2 * shorter.LeaseTTL)
 	if r.Ended() {
 		t.Fatal("the process has ended")
 	}
@@ -65,4 +65,12 @@ func TestFailoverDrill(t *testing.T) {
 	}
 	t.Logf("failover under load: %d messages, all acknowledged %v after the last was said (%v); %d acknowledged and never answered, %d answered twice; the replica lacks %d writes",
 		len(p.asked), acknowledged.Round(100*time.Millisecond), settled, lost, doubled, len(lacking))
+}
+
+// calm returns once nothing was posted for a while.
+func (p *place) calm(span time.Duration) {
+	for n := -1; n != len(p.Slack.Calls("chat.postMessage")); {
+		n = len(p.Slack.Calls("chat.postMessage"))
+		_ = p.Wait(span, func() bool { return len(p.Slack.Calls("chat.postMessage")) != n })
+	}
 }
