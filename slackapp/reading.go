@@ -41,7 +41,11 @@ type ReadingOptions struct {
 	Admission Admission
 	People    *PeopleFacts
 	Channels  *ChannelFacts
-	Log       *slog.Logger
+	// Rate and Burst are for each method; zero: about a third of what Slack
+	// allows it.
+	Rate  rate.Limit
+	Burst int
+	Log   *slog.Logger
 }
 
 // Readings reads in Slack with the bot's token for the people that turns work
@@ -56,8 +60,7 @@ type Readings struct {
 	until time.Time                 // when they are asked for again
 }
 
-// NewReadings makes Readings. All of a process share about a third of the rate
-// that Slack allows each method.
+// NewReadings makes Readings, whose readers share one rate.
 func NewReadings(o ReadingOptions) *Readings {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

@@ -125,9 +125,10 @@ func (r reader) top(ctx context.Context, channel chat.ChannelID, in plugins.Slac
 // from its last message by spans that grow until they hold enough.
 func (r reader) thread(ctx context.Context, channel chat.ChannelID, in plugins.SlackPlace) (raw []json.RawMessage, more bool, err error) {
 	raw, next, err := r.replies(ctx, channel, in, "", "")
-	if err != nil || next == "" {
+	if err != nil || next == "" || len(raw) == 0 {
 		return raw, false, err
 	}
+	more = true
 	end := time.Now()
 	if in.Before != "" {
 		end = in.Before.Time()

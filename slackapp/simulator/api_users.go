@@ -6,7 +6,7 @@ func (s *Server) userObject(u User, locale bool) map[string]any {
 		tz = "America/Los_Angeles"
 	}
 	profile := map[string]any{
-		"real_name": u.RealName, "display_name": u.DisplayName,
+		"real_name": u.RealName, "display_name": u.DisplayName, "title": u.Title,
 		"real_name_normalized": u.RealName, "display_name_normalized": u.DisplayName, "team": u.TeamID,
 	}
 	out := map[string]any{

@@ -65,6 +65,7 @@ type User struct {
 	Name        string // the handle
 	RealName    string
 	DisplayName string
+	Title       string // what he does
 	TZ          string // IANA; America/Los_Angeles when empty, as at Slack
 	Email       string
 	Bot         bool
