@@ -327,7 +327,9 @@ func (c *conversation) call(tool string) {
 
 func (c *conversation) answer() {
 	who := c.anybody()
-	c.replies(func() (agent.Reply, error) { return agent.Reply{Text: "answer " + fmt.Sprint(c.count.Add(1)), Tokens: 1}, nil })
+	c.replies(func() (agent.Reply, error) {
+		return agent.Reply{Text: "answer " + fmt.Sprint(c.count.Add(1)), Tokens: 1}, nil
+	})
 	c.write(c.says(who, c.words(who))) // whatever becomes of it, the model is asked again
 }
 
