@@ -155,6 +155,9 @@ func readable(data []byte, err error) error {
 	case errors.As(err, &kind):
 		return fmt.Errorf("the field %q is %s, and must be %s", kind.Field, article(kind.Value), expected(kind.Type.String()))
 	}
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return errors.New("it is not valid JSON: it ends too early")
+	}
 	if field, found := strings.CutPrefix(err.Error(), "json: unknown field "); found {
 		return fmt.Errorf("the field %s is unknown", field)
 	}

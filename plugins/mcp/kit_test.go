@@ -100,25 +100,32 @@ func (h *host) start(options mcp.Options) {
 	if options.Settle == 0 {
 		options.Settle = time.Millisecond
 	}
-	extension, err := mcp.New(options).Open(h.t.Context(), h.services())
+	h.stop = runPlugin(h.t, h.services(), options)
+}
+
+// runPlugin opens the plugin and runs it until the test ends.
+func runPlugin(t *testing.T, services plugins.Services, options mcp.Options) (stop func()) {
+	t.Helper()
+	extension, err := mcp.New(options).Open(t.Context(), services)
 	if err != nil {
-		h.t.Fatal(err)
+		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(context.WithoutCancel(h.t.Context()))
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	ended := make(chan error, 1)
 	go func() { ended <- extension.Run(ctx) }()
-	h.stop = sync.OnceFunc(func() {
+	stop = sync.OnceFunc(func() {
 		cancel()
 		select {
 		case err := <-ended:
 			if err != nil {
-				h.t.Errorf("it ended with %v", err)
+				t.Errorf("it ended with %v", err)
 			}
 		case <-time.After(patience):
-			h.t.Errorf("it did not end; its log:\n%s", h.log)
+			t.Error("it did not end")
 		}
 	})
-	h.t.Cleanup(h.stop)
+	t.Cleanup(stop)
+	return stop
 }
 
 // until waits for an offer of which ok is true.

@@ -100,13 +100,12 @@ func (s *server) serve(ctx context.Context, version version) (connected bool, er
 		return false, err
 	}
 	defer l.close()
+	defer s.set(nil)
 	if err := s.list(connecting, l); err != nil {
 		return false, err
 	}
 	cancel()
-	s.set(l)
 	s.log.Info("the MCP server is connected", "tools", len(s.tools()))
-	defer s.set(nil)
 	return true, s.watch(ctx, l)
 }
 
@@ -164,7 +163,8 @@ func (s *server) begin() (l *link, done func(), connected bool) {
 	return l, l.calls.Done, true
 }
 
-// list asks for the tools, and offers what may be.
+// list asks for the tools, and offers what may be. Before the first list no
+// call is made: a tool may have changed.
 func (s *server) list(ctx context.Context, l *link) error {
 	listed, err := l.list(ctx)
 	if err != nil {
@@ -172,7 +172,7 @@ func (s *server) list(ctx context.Context, l *link) error {
 	}
 	built := s.build(listed)
 	s.mu.Lock()
-	s.built = built
+	s.link, s.built = l, built
 	s.mu.Unlock()
 	s.hub.offer()
 	return nil
