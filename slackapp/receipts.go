@@ -97,12 +97,7 @@ func (r *Receipts) Told(outcomes []runtime.Outcome) {
 		case chat.Start, chat.SteerOwn, chat.SteerContext, chat.JoinParked, chat.EndWait:
 			r.set(id, accepted)
 		case chat.Wait:
-			who := waiter{o.Message.Conversation, o.Message.Author}
-			if before, ok := r.last.get(who); ok && before != id {
-				r.take(before, waits, false)
-			}
-			r.last.put(who, id, shownFor)
-			r.set(id, waits)
+			r.waiting(id, waiter{o.Message.Conversation, o.Message.Author})
 		case chat.WithdrawOwn:
 			r.set(id, done)
 		case chat.Withdraw:
@@ -115,6 +110,15 @@ func (r *Receipts) Told(outcomes []runtime.Outcome) {
 	r.wake()
 }
 
+// waiting shows on the last of somebody's waiting messages that it waits.
+func (r *Receipts) waiting(id chat.MessageID, who waiter) {
+	if before, ok := r.last.get(who); ok && before != id {
+		r.take(before, waits, false)
+	}
+	r.last.put(who, id, shownFor)
+	r.set(id, waits)
+}
+
 // Show shows what becomes of a turn.
 func (r *Receipts) Show(c runtime.Change) {
 	if len(c.Messages) == 0 {
@@ -123,14 +127,20 @@ func (r *Receipts) Show(c runtime.Change) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	last := c.Messages[len(c.Messages)-1]
+	if c.State == runtime.ShownWaits {
+		r.take(last, accepted, true)
+		r.waiting(last, waiter{c.Conversation, c.Actor})
+		r.wake()
+		return
+	}
 	for _, id := range c.Messages {
 		r.take(id, waits, id == last)
-		if c.State != runtime.ShownStarted || id != last {
+		if c.State != runtime.ShownStarted && c.State != runtime.ShownJoins || id != last {
 			r.take(id, accepted, id == last)
 		}
 	}
 	switch c.State {
-	case runtime.ShownStarted:
+	case runtime.ShownStarted, runtime.ShownJoins:
 		r.set(last, accepted)
 	case runtime.ShownDone:
 		r.set(last, done)

@@ -114,6 +114,22 @@ func TestReceiptsOfAnotherReplica(t *testing.T) {
 	b.waitReceipts(string(m.ID.TS), "eyes")
 }
 
+// TestReceiptsOfAChangeOfMind: a message that was read waits again, and one that
+// waited is read after all.
+func TestReceiptsOfAChangeOfMind(t *testing.T) {
+	b := newBench(t, nil)
+	r, run := newReceipts(b)
+	run()
+	steer, waits := b.message(b.root, b.said("one"), simulator.Bob), b.message(b.root, b.said("two"), simulator.Carol)
+	r.Told([]runtime.Outcome{{Message: steer, Disposition: chat.SteerContext}, {Message: waits, Disposition: chat.Wait}})
+	b.waitReceipts(string(steer.ID.TS), "eyes")
+	b.waitReceipts(string(waits.ID.TS), "hourglass_flowing_sand")
+	r.Show(change(runtime.ShownWaits, steer))
+	b.waitReceipts(string(steer.ID.TS), "hourglass_flowing_sand")
+	r.Show(change(runtime.ShownJoins, waits))
+	b.waitReceipts(string(waits.ID.TS), "eyes")
+}
+
 // TestReceiptsCoalesce: what is undone before it was sent is never sent.
 func TestReceiptsCoalesce(t *testing.T) {
 	b := newBench(t, nil)

@@ -62,6 +62,8 @@ type Options struct {
 	// SweepEvery is the pause between sweeps over what leases do not find, and
 	// DurabilityEvery that between looks at what Redis promises to keep.
 	SweepEvery, DurabilityEvery time.Duration
+	// TaskPause is the pause after the first try of a completed-turn task.
+	TaskPause time.Duration
 	// Untouched is the age at which what nobody has touched is not gone on with
 	// by itself.
 	Untouched time.Duration
@@ -99,6 +101,7 @@ func (o Options) withDefaults() Options {
 		&o.SweepEvery:      time.Minute,
 		&o.DurabilityEvery: time.Hour,
 		&o.Untouched:       24 * time.Hour,
+		&o.TaskPause:       5 * time.Second,
 	} {
 		if *interval == 0 {
 			*interval = shipped

@@ -14,6 +14,7 @@ import (
 	"reeve/plugins"
 	"reeve/plugins/gate"
 	"reeve/plugins/outbound"
+	"reeve/runtime"
 	"reeve/runtime/chat"
 )
 
@@ -78,6 +79,17 @@ func (x *extensions) open(ctx context.Context, plugin plugins.Plugin, environ []
 	x.opened = append(x.opened, opened{name, extension})
 	x.addSections(x.opened[len(x.opened)-1])
 	return nil
+}
+
+// tasks are the completed-turn tasks of all plugins.
+func (x *extensions) tasks() []runtime.Task {
+	var all []runtime.Task
+	for _, o := range x.opened {
+		for _, t := range o.Tasks {
+			all = append(all, runtime.Task{Plugin: o.name, Task: t, SharedStore: o.SharedStore})
+		}
+	}
+	return all
 }
 
 // tools are the names of all tools that there are now.

@@ -24,7 +24,7 @@ var stored = []struct {
 	name, help string
 	states     bool // one for each of states
 }{
-	{"reeve_work", "What there is in the store, by state: waiting (messages, and turns that wait for a worker), running and parked (turns), unsent (parts).", true},
+	{"reeve_work", "What there is in the store, by state: waiting (messages, and turns that wait for a worker), running and parked (turns), unsent (parts), tasks (of plugins, after a turn).", true},
 	{"reeve_work_oldest_seconds", "For how long the oldest of them has been there.", true},
 	{"reeve_dead_records", "Records that were set aside; reeve dead lists them.", false},
 	{"reeve_store_up", "1 when the store answered when it was asked last, for this scrape or at most five seconds before; 0 when it did not, and then the other gauges of the store are missing. Missing itself while the process still starts.", false},
@@ -69,7 +69,7 @@ func (s *storeGauges) Collect(to chan<- prometheus.Metric) {
 		show(3, 0)
 		return
 	}
-	for state, of := range map[string]mailbox.Gauge{"waiting": g.Waiting, "running": g.Running, "parked": g.Parked, "unsent": g.Unsent} {
+	for state, of := range map[string]mailbox.Gauge{"waiting": g.Waiting, "running": g.Running, "parked": g.Parked, "unsent": g.Unsent, "tasks": g.Tasks} {
 		show(0, float64(of.N), state)
 		show(1, of.Oldest.Seconds(), state)
 	}

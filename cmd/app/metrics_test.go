@@ -78,7 +78,7 @@ func TestEveryCountHasAMetric(t *testing.T) {
 	m := newMetrics("v0")
 	told := []string{
 		runtime.CountMessages, runtime.CountEnded, runtime.CountResumed, mailbox.CountFollowUps, mailbox.CountStale, mailbox.CountMended,
-		mailbox.CountAside, mailbox.CountUntouched, slackapp.CountParts, slackapp.CountLooks, slackapp.CountLate, agent.CountModelCalls, agent.CountTokens,
+		mailbox.CountAside, runtime.CountTasks, runtime.CountHandedBack, runtime.CountRouted, mailbox.CountUntouched, slackapp.CountParts, slackapp.CountLooks, slackapp.CountLate, agent.CountModelCalls, agent.CountTokens,
 	}
 	if len(told) != len(counted) {
 		t.Errorf("%d counts, %d counters", len(told), len(counted))

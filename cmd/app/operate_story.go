@@ -23,6 +23,9 @@ type story struct {
 	Log     []storyItem        `json:"log"`
 	Unread  []storyItem        `json:"unread,omitempty"`
 	Unsent  []string           `json:"unsent,omitempty"`
+	// Tasks are plugins' tasks after the turn, and TasksLeft those that are not over.
+	Tasks     []mailbox.TaskName `json:"tasks,omitempty"`
+	TasksLeft []mailbox.TaskName `json:"tasks_left,omitempty"`
 }
 
 // storyItem is one item of a turn's log.
@@ -44,6 +47,7 @@ func tell(s mailbox.Story, texts bool) story {
 	t := story{
 		Work: s.Work, Runs: items(s.Runs), Commits: s.Commits, Ran: s.Ran.Round(time.Millisecond).String(),
 		Wait: s.Wait, Ended: s.Ended, Closed: s.Closed, Log: []storyItem{},
+		Tasks: s.Tasks, TasksLeft: s.TasksLeft,
 	}
 	if s.Stop != nil {
 		t.StopBy = s.Stop.By.Key()
@@ -121,6 +125,8 @@ func (r report) story(s mailbox.Story, texts bool) error {
 	line("wait ended", t.Ended)
 	line("stopped by", t.StopBy)
 	line("not posted", strings.Join(t.Unsent, " "))
+	line("tasks", spaced(t.Tasks))
+	line("tasks left", spaced(t.TasksLeft))
 	_, _ = fmt.Fprintln(r.out)
 	var rows [][]string
 	for _, i := range append(t.Log, t.Unread...) {
@@ -134,6 +140,14 @@ func (r report) story(s mailbox.Story, texts bool) error {
 		}
 	}
 	return nil
+}
+
+func spaced(names []mailbox.TaskName) string {
+	words := make([]string, len(names))
+	for i, n := range names {
+		words[i] = string(n)
+	}
+	return strings.Join(words, " ")
 }
 
 func at(t time.Time) string {

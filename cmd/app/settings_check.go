@@ -42,9 +42,6 @@ func (s setting) check(field reflect.Value, value string) (ok bool, hint string)
 		return s.checkList(field)
 	}
 	if one := strings.Fields(s.tag.Get("one")); len(one) > 0 {
-		if value == "router" {
-			return false, "router comes with a later version"
-		}
 		return slices.Contains(one, value), ""
 	}
 	return s.checkText(value)

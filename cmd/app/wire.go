@@ -71,7 +71,7 @@ func (a assembly) serve(ctx context.Context) (err error) {
 	readings := slackapp.NewReadings(slackapp.ReadingOptions{
 		Client: client, Reader: reader, Self: self, Admission: policy, People: edge.People, Channels: edge.Channels, Log: a.log,
 	})
-	extended, err := a.extend(ctx, gate.Options{Slack: readings.For, Policy: a.consent(), Logger: a.log})
+	extended, err := a.extend(ctx, gate.Options{Slack: readings.For, Policy: a.consent(), Store: pluginStore(box), Logger: a.log})
 	if err != nil {
 		return err
 	}
@@ -81,6 +81,9 @@ func (a assembly) serve(ctx context.Context) (err error) {
 	}
 	rt, err := runtime.New(a.runtime(box, edge, loop, self.User, extended))
 	if err != nil {
+		return err
+	}
+	if err := extended.gate.SetOwn([]plugins.Tool{rt.HandBackTool()}); err != nil {
 		return err
 	}
 	sockets := slackapp.NewSockets(slackapp.SocketOptions{
@@ -136,6 +139,7 @@ func (a assembly) runtime(box *mailbox.Box, edge *slackapp.Slack, loop *agent.Lo
 	at := pointed{a.options.At}
 	return runtime.Options{
 		Box: box, Slack: at.slack(edge), Agent: at.agent(loop), Bot: bot, Tools: extended.tools, Sections: extended.render,
+		Tasks: extended.tasks(), Store: extended.store, TaskPause: a.options.TaskPause,
 		Policy: runtime.Policy{
 			SameActor: runtime.MidRunMode(s.SameActorMidRunMode), CrossActor: runtime.MidRunMode(s.CrossActorMidRunMode),
 			Stop: runtime.StopPolicy(s.StopPolicy),
@@ -144,6 +148,11 @@ func (a assembly) runtime(box *mailbox.Box, edge *slackapp.Slack, loop *agent.Lo
 		HistoryTokens: s.ContextTokens * 3 / 4, RenewEvery: a.options.RenewEvery, ShutdownGrace: s.ShutdownGrace,
 		SweepEvery: a.options.SweepEvery, Count: a.metrics.Count, Logger: a.log,
 	}
+}
+
+// pluginStore is where plugins keep their own data.
+func pluginStore(box *mailbox.Box) func(string, chat.Actor) plugins.Store {
+	return func(plugin string, owner chat.Actor) plugins.Store { return box.PluginStore(plugin, owner) }
 }
 
 // storeOptions are those that every process of a deployment shares.

@@ -30,6 +30,12 @@
 //	mend       a conversation's records are compared, and put right
 //	aside      an item that cannot be processed is taken out of the way
 //	abandon    an operator ends a turn, whoever holds it
+//	hand_back  a message that was steered into somebody else's turn becomes its
+//	           author's follow-up, once
+//	route      a message that nobody has read waits after all, or joins after all
+//	task_claim, task_renew, task_end
+//	           a try of a task that follows a turn: taken up, kept, over
+//	store_set  a key of a plugin's store is written
 //
 // # Round trips
 //
@@ -46,6 +52,9 @@
 //	park       1, and 1 for end_wait
 //	renew      1 every 3 s, for all turns of a process
 //	sent       1 a part, after it was posted
+//	task       2 a try, and 1 to read its turn; renewed as turns are
+//	hand_back  1 a call; route 1, and 2 to read what runs
+//	stores     1 a call
 //
 // What a process sends by itself, that is idle too:
 //
@@ -68,12 +77,14 @@
 // the bot, and stands in no turn's log yet), closed (ended turns by closing number), out (parts to post), turn
 // (one turn's state, lease and cursor), log (its entries), steer (its unread
 // messages), msg (one message: where it is, and how its first delivery was
-// answered), dm (a DM's last conversation), and leases: the index of what will
+// answered), dm (a DM's last conversation), task (one
+// that follows a turn), and leases: the index of what will
 // be due and when, by the server's clock. For operators and the sweep, lists of
-// what there is in a shard and since when: waiting, running, parked, unsent and
+// what there is in a shard and since when: waiting, running, parked, unsent, tasks and
 // ended; and dead, the records that were set aside. And touched: the threads to read back,
 // by when somebody last spoke in them. Outside of any shard: alive (the last sign
-// of life, and the gap that stands).
+// of life, and the gap that stands), and store (a plugin's own data for one person,
+// or for all: a hash, which never expires).
 //
 // # Waits
 //
@@ -101,6 +112,36 @@
 // margin from when it sent the renewal. Replicas look at the index when the
 // earliest lease in it ends; a lease made after that look ends one TTL after it
 // at the earliest, so nobody polls.
+//
+// # Tasks
+//
+// The step that closes a turn writes down the tasks that are to follow it. They
+// come into the index when no part of the turn waits to be posted any more: in the
+// closing, or in the step that takes the last part out of the outbox. From there
+// a task has a lease of its own kind, renewed and fenced like a turn's, in a band
+// of the index of its own. A claim counts a try; a release takes it back.
+//
+//	held ── last part posted ──> due ── claim ──> tried ──> done        gone
+//	                              ▲                 ├──────> set aside   among the dead
+//	                              └── pause, lost, <┘
+//	                                  released
+//
+// # Handing back and routing
+//
+// hand_back takes nothing away from the turn that has read the message: it stays in
+// that log, where the model has seen it and the conflict remains, and waits besides
+// at its place by ts. What its turn would have given back of it at
+// the end (see finish) is struck off, so that it waits once. It is remembered with
+// the message, so that a second call changes nothing, and a deletion finds both
+// places. A later steer of the same author that is not read yet is not held up by
+// it: it was accepted for the turn that runs.
+//
+// route changes the lane of one unread message, if the turn that it was decided
+// for still runs and is not being stopped, and the message is the version that was
+// asked about. It keeps the author's order: a message does not join before an
+// older one of his that waits, and does not wait while a newer one of his is about
+// to be read; it is then left where it is. What was handed back is not promoted
+// again.
 //
 // # Broken records
 //

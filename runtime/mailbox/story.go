@@ -33,6 +33,9 @@ type Story struct {
 	Unread []Unchecked
 	// Unsent are its parts that are not posted yet.
 	Unsent []chat.Part
+	// Tasks are those that follow its end, and TasksLeft those of them that are
+	// not done and were not set aside.
+	Tasks, TasksLeft []TaskName
 }
 
 // Claiming is one claim of a turn.
@@ -87,7 +90,38 @@ func (b *Box) Story(ctx context.Context, c chat.Conversation, turn chat.TurnID) 
 			s.Unsent = append(s.Unsent, p)
 		}
 	}
+	for name := range strings.SplitSeq(f["tasks"], ",") {
+		if name != "" {
+			s.Tasks = append(s.Tasks, TaskName(name))
+		}
+	}
+	if err := b.tasksLeft(ctx, c, &s); err != nil {
+		return s, err
+	}
 	return s, b.decisions(ctx, c, &s)
+}
+
+// tasksLeft looks up which of the turn's tasks are still to be done.
+func (b *Box) tasksLeft(ctx context.Context, c chat.Conversation, s *Story) error {
+	if len(s.Tasks) == 0 {
+		return nil
+	}
+	left := make([]*redis.IntCmd, len(s.Tasks))
+	_, err := b.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for i, name := range s.Tasks {
+			left[i] = p.Exists(ctx, b.keys.task(c, name, s.Turn))
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("read the tasks of turn %s: %w", s.Turn, err)
+	}
+	for i, cmd := range left {
+		if cmd.Val() == 1 {
+			s.TasksLeft = append(s.TasksLeft, s.Tasks[i])
+		}
+	}
+	return nil
 }
 
 // decisions looks up what was decided of the turn's messages.
