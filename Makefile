@@ -20,9 +20,9 @@ CHAOS_FLAGS ?=
 MUTANTS = reeve/cmd/app/mutants
 TESTED = $(shell go list ./... | grep -v -e '^$(CONFORMANCE)$$' -e '^$(CHAOS)$$' -e '^$(MUTANTS)$$')
 # The packages in which goroutines meet.
-RACED = $(shell go list ./runtime/... ./slackapp/... ./agent/... | grep -v '^$(CONFORMANCE)$$')
+RACED = $(shell go list ./runtime/... ./slackapp/... ./agent/... ./plugins/... | grep -v -e '^$(CONFORMANCE)$$' -e '/plugintest/tutorial$$')
 
-.PHONY: help test race chaos bench lint conformance model mutants fuzz full deps deps-race deps-node run update
+.PHONY: help test race chaos bench eval lint conformance model mutants fuzz full deps deps-race deps-node run update
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -53,9 +53,15 @@ fuzz: ## every fuzz target for FUZZTIME (10s) [10 s a target]
 bench: deps ## the table of speed, beside a naive bot [3 min]
 	go test -run='^$$' -bench=$(BENCH) -benchtime=1x -timeout=20m ./cmd/app/bench
 
+# A real model answers differently each time, and is paid for: this is run by
+# hand. OPENAI_MODEL, OPENAI_API_KEY or OPENAI_BASE_URL, and ROUTER_MODEL.
+eval: ## score a real model on routing, on who said what, and on what others ask for mid-run [5 min]
+	go test -count=1 -v -tags=eval -run='^TestEval$$' -timeout=60m ./agent/eval
+
 lint: ## gofmt, go vet, staticcheck [40 s]
 	@test -z "$$(gofmt -l .)" || { echo "run gofmt -w on:"; gofmt -l .; exit 1; }
 	go vet ./...
+	go vet -tags=eval ./agent/eval
 	go tool staticcheck ./...
 
 full: lint test race conformance mutants bench ## everything, with long chaos, each state of the model, and each fuzz target for a minute [40 min]

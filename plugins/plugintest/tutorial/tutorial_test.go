@@ -1,4 +1,5 @@
-package plugintest_test
+// Package tutorial follows docs/plugins.md, as an author does.
+package tutorial
 
 import (
 	"io/fs"
@@ -13,8 +14,8 @@ import (
 )
 
 const (
-	outside  = "testdata/outside"
-	tutorial = "../../docs/plugins.md"
+	outside  = "../testdata/outside"
+	tutorial = "../../../docs/plugins.md"
 )
 
 var (
@@ -57,7 +58,7 @@ func TestTheTutorialsCommandsWork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	root, err := filepath.Abs("../..")
+	root, err := filepath.Abs("../../..")
 	if err != nil {
 		t.Fatal(err)
 	}
