@@ -29,6 +29,8 @@ var aged = func() apptest.Intervals {
 // it is listed and told of and not gone on with by itself, what is posted already
 // is not posted again, and an operator decides about the rest.
 func TestRestoreDrill(t *testing.T) {
+	t.Parallel()
+	apptest.Shipped(t) // which takes its time to be built, and must not take the play's
 	for _, kind := range []string{"a dump", "the append-only file"} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
