@@ -66,6 +66,9 @@ func NewReadings(o ReadingOptions) *Readings {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	share := func(minute int) *rate.Limiter {
+		if o.Rate > 0 {
+			return rate.NewLimiter(o.Rate, max(o.Burst, 1))
+		}
 		return rate.NewLimiter(rate.Every(time.Minute/time.Duration(minute)), minute/2)
 	}
 	return &Readings{opts: o, calls: map[string]*rate.Limiter{
