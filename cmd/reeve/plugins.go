@@ -7,6 +7,8 @@ import (
 	"reeve/plugins"
 	"reeve/plugins/clock"
 	"reeve/plugins/echo"
+	"reeve/plugins/slack"
+	"reeve/plugins/web"
 )
 
 // compiled are the plugins of this distribution. Another one is another main
@@ -14,6 +16,8 @@ import (
 func compiled() []plugins.Plugin {
 	return []plugins.Plugin{
 		clock.New(time.Now),
+		slack.New(),
+		web.New(),
 		app.Off(echo.New()), // the example for authors: nobody's thread needs it
 	}
 }
