@@ -32,8 +32,9 @@ const (
 	maxText = 2000
 	// maxRunning is how many requests of the running turn are shown, the newest.
 	maxRunning = 8
-	// maxAnswer bounds the answer, in tokens: it is one word.
-	maxAnswer = 32
+	// maxAnswer bounds the answer, in tokens: it is one word, and what some
+	// models think before it.
+	maxAnswer = 512
 )
 
 //go:embed prompt.md

@@ -23,7 +23,7 @@ type Settings struct {
 	OpenAIAPIKey   Secret `env:"OPENAI_API_KEY" group:"Model" may:"a key without white space" doc:"Key of the model's provider. Required by run unless OPENAI_BASE_URL is set."`
 	OpenAIBaseURL  string `env:"OPENAI_BASE_URL" may:"an http or https URL without a query, such as http://127.0.0.1:11434/v1" doc:"Any service that speaks OpenAI's chat completions. Empty: OpenAI."`
 	OpenAIModel    string `env:"OPENAI_MODEL" may:"a model's name as its provider writes it" doc:"The model that answers. Required by run."`
-	RouterModel    string `env:"ROUTER_MODEL" later:"true" may:"a model's name as its provider writes it" doc:"The small model that sorts mid-run messages in the mode router. Empty: OPENAI_MODEL."`
+	RouterModel    string `env:"ROUTER_MODEL" may:"a model's name as its provider writes it" doc:"The small model that sorts mid-run messages in the mode router. Empty: OPENAI_MODEL."`
 	EmbeddingModel string `env:"EMBEDDING_MODEL" later:"true" may:"a model's name as its provider writes it" doc:"The model that makes embeddings for memory. Empty: none."`
 
 	RedisURL        string `env:"REDIS_URL" secret:"url" group:"Redis" may:"redis://host:6379/0, rediss://..., redis+sentinel://host1,host2/master or redis+cluster://host1,host2, with user:password@ before the hosts where it is needed" doc:"Where conversations and turns are kept. Empty: embedded and in memory, all of it lost when the process ends."`

@@ -79,7 +79,11 @@ func (a assembly) serve(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	rt, err := runtime.New(a.runtime(box, edge, loop, self.User, extended))
+	options := a.runtime(box, edge, loop, self.User, extended)
+	if options.Router, err = a.router(); err != nil {
+		return err
+	}
+	rt, err := runtime.New(options)
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ var update = flag.Bool("update", false, "rewrite the expect sections of testdata
 
 // The conversations that testdata holds. Together they show every row of the
 // table in package runtime in every column that can come about: turns do not
-// park yet, and the mode router is refused at the start.
+// park yet. What the mode router moves has a test of its own.
 //
 // Stories with the same settings share a replica, a workspace and a provider,
 // and are played side by side.
