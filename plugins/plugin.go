@@ -40,6 +40,7 @@ type Extension struct {
 	Tools    []Tool
 	Sections []Section
 	Tasks    []Task
+	Home     *Home
 	// Run works in the background until ctx ends, such as a connection that is
 	// kept open. An error is logged, and Run is called again after a pause.
 	Run func(ctx context.Context) error
@@ -180,6 +181,17 @@ type Ended struct {
 	Key   string
 	Try   int // from 1
 	Store Store
+}
+
+// Home is a list in the bot's home tab in Slack, for each person his own.
+type Home struct {
+	Title string
+	// Items are what a person sees, best first: about 40 of them have room.
+	Items func(ctx context.Context, person chat.Actor) ([]chat.HomeItem, error)
+	// Act does what a button says, durably, before it returns, and once when it
+	// is pressed twice. The person is proven; the item's id is whatever came
+	// over the wire. dm is Markdown that the person is sent.
+	Act func(ctx context.Context, person chat.Actor, button, item string) (dm string, err error)
 }
 
 // Outcome is how a turn ended.

@@ -36,6 +36,8 @@ const (
 	KindDeletion     Kind = "deletion"
 	KindStopClick    Kind = "stop_click"
 	KindStopReaction Kind = "stop_reaction"
+	// KindHome: the Message's author has opened the home tab.
+	KindHome Kind = "home"
 )
 
 // Verdict is what admission says of one event.
@@ -76,6 +78,11 @@ func Admit(raw Raw, self Identity, policy Admission) Verdict {
 		return admitMessage(raw, ev, self, policy)
 	case "app_mention":
 		return admitMention(raw, self, policy)
+	case "app_home_opened":
+		if ev.Tab != "home" || !validID(ev.User) || isSystemAuthor(ev.User) {
+			return ignored("tab")
+		}
+		return Verdict{Kind: KindHome, Message: chat.Message{Author: chat.Person(self.Team, chat.UserID(ev.User))}}
 	case "agent_session_stopped":
 		return admitSign(raw, self, policy, KindStopClick, ev.Channel, ev.ThreadTS)
 	case "reaction_added":

@@ -52,6 +52,10 @@ type EdgeOptions struct {
 	Keys      Keys
 	Fetcher   Fetcher
 	Notices   Notices // may be nil
+	// Clicks does what buttons say, and Home shows a home tab that a person has
+	// opened; both may be nil.
+	Clicks Clicks
+	Home   func(ctx context.Context, person chat.Actor)
 
 	Hold           time.Duration // of a mention, for its message; 500 ms
 	LookUpTimeout  time.Duration // of a held mention's look-up and fetch; 8 s
@@ -86,6 +90,7 @@ type Edge struct {
 	settled chan settled
 	stored  chan stored
 	lookUps chan struct{} // bounds the look-ups under way
+	clicks  chan struct{} // bounds the clicks and home tabs under way
 	told    chan []runtime.Outcome
 	done    chan struct{}
 	work    sync.WaitGroup
@@ -102,7 +107,7 @@ func NewEdge(o EdgeOptions) *Edge {
 		opts: o, log: o.Log,
 		in:   make(chan Delivery, o.MaxInFlight),
 		held: map[chat.MessageID]*held{}, seen: newRecent(4096),
-		due: make(chan chat.MessageID), settled: make(chan settled), stored: make(chan stored), lookUps: make(chan struct{}, 8),
+		due: make(chan chat.MessageID), settled: make(chan settled), stored: make(chan stored), lookUps: make(chan struct{}, 8), clicks: make(chan struct{}, 32),
 		told: make(chan []runtime.Outcome, 256), done: make(chan struct{}),
 	}
 }
@@ -169,7 +174,7 @@ func (e *Edge) step(ctx context.Context) {
 	case s := <-e.stored:
 		e.ended(ctx, s)
 	case d := <-e.in:
-		batch = e.add(batch, d)
+		batch = e.add(ctx, batch, d)
 	}
 	for range batchMost {
 		select {
@@ -180,7 +185,7 @@ func (e *Edge) step(ctx context.Context) {
 			batch = e.addSettled(batch, s)
 			continue
 		case d := <-e.in:
-			batch = e.add(batch, d)
+			batch = e.add(ctx, batch, d)
 			continue
 		default:
 		}

@@ -1,6 +1,7 @@
 package slackapp
 
 import (
+	"context"
 	"fmt"
 
 	"reeve/runtime"
@@ -15,13 +16,11 @@ type item struct {
 }
 
 // add admits one delivery: it joins the batch, is held, or is done with.
-func (e *Edge) add(batch []item, d Delivery) []item {
+func (e *Edge) add(ctx context.Context, batch []item, d Delivery) []item {
 	switch d.Type {
 	case "events_api":
-	case "interactive", "slash_commands":
-		// Acted on from a later version on.
-		e.log.Info("ignored", "rule", d.Type)
-		e.finish(d)
+	case "interactive":
+		e.addClick(ctx, d)
 		return batch
 	default:
 		e.ignore(d, "envelope_type")
@@ -39,6 +38,9 @@ func (e *Edge) add(batch []item, d Delivery) []item {
 		return append(batch, item{message: v.Message, deliveries: []Delivery{d}})
 	case KindMention:
 		e.hold(d, raw, v)
+	case KindHome:
+		e.finish(d) // nothing is changed by it
+		e.openHome(ctx, v.Message.Author)
 	default:
 		e.ignore(d, v.Rule)
 		if raw.Event.Type == "message" && validID(raw.Event.Channel) && isTS(raw.Event.TS) && v.Kind == KindIgnored {

@@ -62,6 +62,9 @@ type rawEvent struct {
 	Reaction    string
 	ItemChannel string
 	ItemTS      string
+
+	// Of app_home_opened.
+	Tab string
 }
 
 var errNoObject = errors.New("not a JSON object")
@@ -123,6 +126,7 @@ func newRawEvent(f fields) rawEvent {
 		Reaction:    f.text("reaction"),
 		ItemChannel: item.text("channel"),
 		ItemTS:      item.text("ts"),
+		Tab:         f.text("tab"),
 	}
 }
 

@@ -1,6 +1,7 @@
 package slackapp
 
 import (
+	"fmt"
 	"strings"
 
 	"reeve/runtime/chat"
@@ -103,3 +104,26 @@ func mention(a chat.Actor) string {
 func escapeMrkdwn(s string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s)
 }
+
+// Sentences of the home tab.
+
+// TextHomeBroken stands where a list could not be read.
+func TextHomeBroken() string {
+	return "This list cannot be shown right now. Please open this tab again in a few minutes."
+}
+
+// TextHomeMore stands for what has no room.
+func TextHomeMore(n int) string {
+	return fmt.Sprintf("There are %d more. Ask me in a direct message to see them all.", n)
+}
+
+// TextHomeNotSent says that what a button was to send did not go out.
+func TextHomeNotSent() string {
+	return "I could not send you the direct message. Please press the button again."
+}
+
+// TextHomeYes and TextHomeNo are the answers to what a button asks.
+func TextHomeYes() string { return "Yes" }
+
+// TextHomeNo is the other answer.
+func TextHomeNo() string { return "No" }

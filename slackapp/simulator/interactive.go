@@ -70,12 +70,7 @@ func (s *Server) Click(user, channel, ts, actionID string) (envelopeID string, e
 	if !ok {
 		return "", fmt.Errorf("click %s on %s: no such element", actionID, ts)
 	}
-	action := map[string]any{"action_id": actionID, "block_id": e.blockID, "type": e.raw["type"], "action_ts": s.nextTS()}
-	for _, k := range []string{"text", "value", "style"} {
-		if v, ok := e.raw[k]; ok {
-			action[k] = v
-		}
-	}
+	action := s.pressed(e)
 	value, _ := e.raw["value"].(string)
 	c := s.world.Channels[channel]
 	payload := s.interaction("block_actions", user)
@@ -87,6 +82,42 @@ func (s *Server) Click(user, channel, ts, actionID string) (envelopeID string, e
 		payload["message"] = message
 	}
 	s.record(Event{Kind: Clicked, Click: &ClickMade{User: user, Channel: channel, TS: ts, ActionID: actionID, Value: value}})
+	return s.sendPayload("interactive", payload, false).ID, nil
+}
+
+// pressed is an element as a payload names it when it was pressed.
+func (s *Server) pressed(e element) map[string]any {
+	action := map[string]any{"action_id": e.raw["action_id"], "block_id": e.blockID, "type": e.raw["type"], "action_ts": s.nextTS()}
+	for _, k := range []string{"text", "value", "style"} {
+		if v, ok := e.raw[k]; ok {
+			action[k] = v
+		}
+	}
+	return action
+}
+
+// ClickHome is a person clicking a button of his home tab. It returns the
+// envelope's id.
+func (s *Server) ClickHome(user, actionID string) (envelopeID string, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	v, ok := s.views["home "+user]
+	if !ok {
+		return "", fmt.Errorf("click %s as %s: no home tab", actionID, user)
+	}
+	var shown struct {
+		Blocks json.RawMessage `json:"blocks"`
+	}
+	_ = json.Unmarshal(v.View, &shown)
+	e, ok := findElement(shown.Blocks, actionID)
+	if !ok {
+		return "", fmt.Errorf("click %s in the home tab of %s: no such element", actionID, user)
+	}
+	action := s.pressed(e)
+	payload := s.interaction("block_actions", user)
+	payload["container"], payload["actions"] = map[string]any{"type": "view", "view_id": v.ID}, []any{action}
+	payload["view"], payload["trigger_id"] = s.viewObject(v), s.newTrigger(user)
+	s.record(Event{Kind: Clicked, Click: &ClickMade{User: user, ActionID: actionID}})
 	return s.sendPayload("interactive", payload, false).ID, nil
 }
 
