@@ -55,7 +55,7 @@ func (p *Plugin) Open(_ context.Context, services plugins.Services) (plugins.Ext
 	}
 	p.services = services
 	p.ranker.embedder, p.ranker.log = p.options.Embedder, services.Log
-	x := plugins.Extension{Tools: p.tools(), Sections: p.sections(), Run: p.clean}
+	x := plugins.Extension{Tools: p.tools(), Sections: p.sections(), Home: p.home(), Run: p.clean}
 	if p.options.Extraction {
 		x.Tasks = []plugins.Task{
 			{Name: "personal", Wants: wants(personal), Run: p.extract(personal)},
