@@ -51,7 +51,7 @@ func TestTheHomeTabIsAPersonsOwn(t *testing.T) {
 	k.presses(alice, buttonBringBack, id)
 	k.holds(mine(alice), "Prefers terse code reviews.")
 
-	if dm := k.presses(alice, buttonExport, ""); !strings.Contains(dm, `"text": "Prefers terse code reviews."`) || !strings.Contains(dm, `"span": "what she says"`) {
+	if dm := k.presses(alice, buttonExport, ""); !strings.Contains(dm, `"text": "Prefers terse code reviews."`) || !strings.Contains(dm, `"text": "what she says"`) {
 		t.Errorf("the export: %s", dm)
 	}
 	if dm := k.presses(bob, buttonExport, ""); strings.Contains(dm, "terse") {
