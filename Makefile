@@ -9,18 +9,18 @@ FUZZTIME ?= 10s
 MODEL ?= 60s
 # Which benchmarks make bench runs.
 BENCH ?= .
-# The clients that others wrote need node and npm, and have a target of their
-# own: make conformance.
-CONFORMANCE = reeve/slackapp/simulator/conformance
+# The clients and servers that others wrote need node and npm, and have a target
+# of their own: make conformance.
+CONFORMANCE = /conformance$$
 # Kills and frozen processes take their time: make chaos. CHAOS_FLAGS=-seed=N
 # throws the dice of an earlier run again.
 CHAOS = reeve/cmd/app/chaos
 CHAOS_FLAGS ?=
 # Broken code, and the tests that see it: make mutants.
 MUTANTS = reeve/cmd/app/mutants
-TESTED = $(shell go list ./... | grep -v -e '^$(CONFORMANCE)$$' -e '^$(CHAOS)$$' -e '^$(MUTANTS)$$')
+TESTED = $(shell go list ./... | grep -v -e '$(CONFORMANCE)' -e '^$(CHAOS)$$' -e '^$(MUTANTS)$$')
 # The packages in which goroutines meet.
-RACED = $(shell go list ./runtime/... ./slackapp/... ./agent/... ./plugins/... | grep -v -e '^$(CONFORMANCE)$$' -e '/plugintest/tutorial$$')
+RACED = $(shell go list ./runtime/... ./slackapp/... ./agent/... ./plugins/... | grep -v -e '$(CONFORMANCE)' -e '/plugintest/tutorial$$')
 
 .PHONY: help test race chaos bench eval lint conformance model mutants fuzz full deps deps-race deps-node run update
 
@@ -36,8 +36,8 @@ race: deps deps-race ## tests of the packages in which goroutines meet, with the
 chaos: deps ## kill and freeze Redis and the bot while people speak; cut the append-only file [2 min]
 	go test -count=1 -v -parallel=4 -timeout=120m $(CHAOS) $(CHAOS_FLAGS)
 
-conformance: deps-node ## clients that others wrote, Go and Node, against the Slack simulator [30 s]
-	go test -count=1 -run=Conformance -timeout=5m ./slackapp/simulator/...
+conformance: deps-node ## Slack clients that others wrote against the simulator, and MCP servers that others wrote under the mcp plugin [1 min]
+	go test -count=1 -run=Conformance -timeout=5m ./slackapp/simulator/... ./plugins/mcp/conformance
 
 model: ## the model checker of the turn machine, for MODEL (60s); it prints its frontier [1 min]
 	go test -count=1 -v -run='^TestP4_Model$$' -timeout=60m ./runtime/mailbox -model.for=$(MODEL) $(MODEL_FLAGS)
