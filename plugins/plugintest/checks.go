@@ -79,7 +79,7 @@ func (i *inspection) call(h *Host, turn *Turn, tool plugins.Tool, arguments json
 	ctx, cancel := context.WithTimeout(i.t.Context(), h.options.patience)
 	defer cancel()
 	turn.calls++
-	result, err := do(ctx, tool, turn.Call(), arguments)
+	result, err := do(ctx, tool, turn.callOf(tool), arguments)
 	if err != nil {
 		i.wrong("%v", err)
 	}
@@ -162,7 +162,7 @@ func comesBack(i *inspection) {
 		defer cancel()
 		for _, ctx := range []context.Context{ended, soon} {
 			turn.calls++
-			if _, err := do(ctx, tool, turn.Call(), arguments); err != nil {
+			if _, err := do(ctx, tool, turn.callOf(tool), arguments); err != nil {
 				i.wrong("%v", err)
 			}
 		}
@@ -246,7 +246,7 @@ func keepsPeopleApart(i *inspection) {
 
 // nothingOf makes a call for somebody, and looks for what somebody else has said.
 func (i *inspection) nothingOf(h *Host, said string, turn *Turn, tool plugins.Tool, arguments json.RawMessage) {
-	if result, ok := i.call(h, turn, tool, arguments); ok && strings.Contains(result.Text, said) {
+	if result, ok := i.call(h, turn, tool, arguments); ok && strings.Contains(result.Text+result.DM, said) {
 		i.wrong("tool %s, called for %s: it gave back what somebody else had said", tool.Name, turn.actor.Key())
 	}
 	for _, s := range h.Extension().Sections {
@@ -345,6 +345,45 @@ func (i *inspection) twice(h *Host, task plugins.Task, ended plugins.Ended) {
 	if !maps.Equal(before, h.Store(ended.Actor).Values()) {
 		i.wrong("task %s, run a second time with the same key, stored something else", task.Name)
 	}
+}
+
+// homeBears: whatever came over the wire may be pressed, by anybody.
+func homeBears(i *inspection) {
+	h := i.host()
+	home := h.Extension().Home
+	if home == nil {
+		return
+	}
+	items := func(person chat.Actor) (items []chat.HomeItem) {
+		err := within(i.t.Context(), h.options.patience, func(ctx context.Context) (err error) {
+			items, err = home.Items(ctx, person)
+			return err
+		})
+		if err != nil {
+			i.wrong("Home.Items for %s: %v", person.Key(), err)
+		}
+		return items
+	}
+	buttons := []string{"", "delete", "forget", "undo", "all"}
+	for _, person := range []chat.Actor{Alice, Bob, AwayAlice} {
+		for _, item := range items(person) {
+			for _, button := range item.Buttons {
+				buttons = append(buttons, button.Name)
+			}
+		}
+	}
+	for _, button := range buttons {
+		for _, item := range hostile {
+			err := within(i.t.Context(), h.options.patience, func(ctx context.Context) error {
+				_, err := home.Act(ctx, Carol, button, item)
+				return err
+			})
+			if isFault(err) {
+				i.wrong("Home.Act of %q with %.100q: %v", button, item, err)
+			}
+		}
+	}
+	items(Carol)
 }
 
 // worksAtOnce: many calls at a time, of two that are open in one process. It is

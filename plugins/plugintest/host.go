@@ -68,6 +68,7 @@ type options struct {
 	handler  http.Handler
 	examples []example
 	until    func(plugins.Extension) bool
+	slack    plugins.Slack
 	calls    int
 	patience time.Duration
 }
@@ -96,7 +97,7 @@ func New(t testing.TB, plugin plugins.Plugin, change ...Option) *Host {
 func newHost(t testing.TB, plugin plugins.Plugin, change []Option) *Host {
 	h := &Host{
 		t: t, plugin: plugin, now: Start, stores: map[chat.Actor]*Store{}, offered: make(chan struct{}, 1),
-		options: options{calls: 200, patience: 5 * time.Second},
+		options: options{calls: 200, patience: 5 * time.Second, slack: noisy{}},
 	}
 	for _, f := range change {
 		f(&h.options)

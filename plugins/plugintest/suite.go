@@ -63,6 +63,7 @@ var checks = []check{
 	{"people", keepsPeopleApart},
 	{"sections", keepsItsBudget},
 	{"tasks", repeatsItsTasks},
+	{"home", homeBears},
 	{"at once", worksAtOnce},
 	{"end", leavesNothingRunning},
 }

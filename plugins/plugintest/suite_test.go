@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"reeve/plugins"
+	"reeve/runtime/chat"
 )
 
 // sample is a plugin that a test bends.
@@ -100,9 +101,8 @@ func TestTheSuiteFindsWhatIsWrong(t *testing.T) {
 			return plugins.Result{}, appendTo(ctx, call.Store, "n")
 		}), nil},
 		{"no look at the store's errors", "store away", "it panicked", does(plugins.Idempotent, func(ctx context.Context, call plugins.Call, _ words) (plugins.Result, error) {
-			value, _, _ := call.Store.Get(ctx, "n")
 			_ = call.Store.Set(ctx, "n", []byte("x"))
-			value, _, _ = call.Store.Get(ctx, "n")
+			value, _, _ := call.Store.Get(ctx, "n")
 			return plugins.Result{Text: string(value[:1])}, nil
 		}), nil},
 		{"a memory of its own", "people", "gave back what", func(s plugins.Services) (plugins.Extension, error) {
@@ -137,6 +137,22 @@ func TestTheSuiteFindsWhatIsWrong(t *testing.T) {
 				Wants: func(ended plugins.Ended) bool { return ended.Contributors[0] == Bob },
 				Run:   func(context.Context, plugins.Ended) error { return nil },
 			}}}, nil
+		}, nil},
+		{"a button that panics", "home", "Home.Act of", func(plugins.Services) (plugins.Extension, error) {
+			return plugins.Extension{Home: &plugins.Home{
+				Title: "Things",
+				Items: func(context.Context, chat.Actor) ([]chat.HomeItem, error) { return nil, nil },
+				Act: func(_ context.Context, _ chat.Actor, _, item string) (string, error) {
+					return "", errors.New(item[1:])
+				},
+			}}, nil
+		}, nil},
+		{"a home that has none", "home", "Home.Items for", func(plugins.Services) (plugins.Extension, error) {
+			return plugins.Extension{Home: &plugins.Home{
+				Title: "Things",
+				Items: func(context.Context, chat.Actor) ([]chat.HomeItem, error) { return nil, errors.New("not today") },
+				Act:   func(context.Context, chat.Actor, string, string) (string, error) { return "", nil },
+			}}, nil
 		}, nil},
 		{"background work that stays", "end", "Extension.Run: it did not come back", func(plugins.Services) (plugins.Extension, error) {
 			return plugins.Extension{Run: func(context.Context) error { <-hanging; return nil }}, nil

@@ -100,9 +100,18 @@ func (t *Turn) Run() plugins.Run {
 	return run
 }
 
-// Call is what the next call of the turn is given.
+// Call is what a section is given, and a tool that does not read in Slack.
 func (t *Turn) Call() plugins.Call {
 	return plugins.Call{Run: t.Run(), Key: plugins.CallKey(t.id, fmt.Sprintf("call_%d", t.calls)), Store: t.host.Store(t.actor)}
+}
+
+// callOf is what a call of a tool is given.
+func (t *Turn) callOf(tool plugins.Tool) plugins.Call {
+	call := t.Call()
+	if tool.Provider == plugins.SlackProvider {
+		call.Slack = t.host.options.slack
+	}
+	return call
 }
 
 // Calls is a call that the model asks for: arguments are JSON, or a value to be
@@ -121,7 +130,7 @@ func (t *Turn) Calls(tool string, arguments any) plugins.Result {
 	}
 	t.calls++
 	call := chat.ToolCall{ID: fmt.Sprintf("call_%d", t.calls), Tool: tool, Arguments: string(written)}
-	given := t.Call()
+	given := t.callOf(found)
 	asked := t.entry(chat.AssistantRole, chat.CallOrigin, "")
 	asked.Calls = []chat.ToolCall{call}
 	t.own = append(t.own, asked)
@@ -134,6 +143,9 @@ func (t *Turn) Calls(tool string, arguments any) plugins.Result {
 	}
 	e := t.entry(chat.ToolRole, chat.Result, result.Text)
 	e.CallID, e.Tool, e.Failed, e.Private = call.ID, tool, result.Error, result.Private
+	if found.Provider != "" {
+		e.Principal = &t.actor
+	}
 	t.own = append(t.own, e)
 	return result
 }
