@@ -17,7 +17,7 @@ func (p *place) settle(talks []*talk) (last []*saying) {
 	p.await("every envelope is settled", func() bool { return p.Slack.Unacknowledged() == 0 })
 	if p.Wait(patience, func() bool { return len(p.owed()) == 0 }) != nil {
 		for _, s := range p.owed() {
-			p.t.Errorf("%s of %s in %s is lost, or its conversation stands still", s.word, s.user, s.channel)
+			p.t.Errorf("%s of %s in %s is lost, or its conversation stands still:\n%s", s.word, s.user, s.channel, p.story(s))
 		}
 		p.t.Fatalf("what is owed is not answered after %v\n%s", patience, p.tail())
 	}
@@ -84,7 +84,7 @@ func (p *place) check(t *testing.T, last []*saying) (n tally) {
 		case stopped(s, all):
 			n.stopped++
 		case acked[s.channel+s.ts]:
-			t.Errorf("%s is lost", s.word)
+			t.Errorf("%s is lost:\n%s", s.word, p.story(s))
 		}
 	}
 	p.checkPosts(t)

@@ -2,6 +2,7 @@ package chaos
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -152,4 +153,22 @@ func (p *place) await(what string, done func() bool) {
 func (p *place) tail() string {
 	texts := p.Journal.Texts()
 	return strings.Join(texts[max(0, len(texts)-200):], "\n")
+}
+
+// story is what the log says of a message and of the turns that it reached.
+func (p *place) story(s *saying) string {
+	var told []string
+	turns := map[string]bool{}
+	for _, l := range p.Journal.All() {
+		if l.Text("ts") == s.ts || slices.Contains(l.List("messages"), s.ts) {
+			turns[l.Text("turn")] = true
+		}
+	}
+	for _, text := range p.Journal.Texts() {
+		turn, _, _ := strings.Cut(text[strings.Index(text, `"turn":"`)+len(`"turn":"`):], `"`)
+		if strings.Contains(text, s.ts) || strings.Contains(text, `"turn":"t_`) && turns[turn] {
+			told = append(told, text)
+		}
+	}
+	return strings.Join(told, "\n")
 }
