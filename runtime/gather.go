@@ -111,7 +111,8 @@ type past struct {
 
 // history are the closed turns before the turn's first claim, in closing
 // order, as its actor may see them: from his last summary on, which may stand
-// in the turn's own log, or the newest that fit the budget.
+// in the turn's own log, or the newest up to the one that exceeds the budget: a
+// summary can stand for that one too.
 func (r *Runtime) history(ctx context.Context, c *mailbox.Claimed, own []chat.Entry, fixed fixed) (past, error) {
 	var p past
 	last, found := summary(own, c.Actor)
@@ -128,13 +129,13 @@ func (r *Runtime) history(ctx context.Context, c *mailbox.Claimed, own []chat.En
 			if t.Number <= through() {
 				return false
 			}
-			entries := shown(t, c.Actor)
-			for _, e := range entries {
-				left -= size(e)
-			}
 			if fixed.From > 0 && t.Number < fixed.From || fixed.From == 0 && left < 0 {
 				p.missing = true
 				return false
+			}
+			entries := shown(t, c.Actor)
+			for _, e := range entries {
+				left -= size(e)
 			}
 			p.worked, p.from = p.worked || t.Outcome != mailbox.Withdrawn, t.Number
 			turns = append(turns, entries)

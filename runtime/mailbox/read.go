@@ -20,15 +20,19 @@ type ClosedTurn struct {
 	Log     []Item
 }
 
-// historyBatch is how many closed turns one round trip brings.
-const historyBatch = 8
+// historyBatch is how many closed turns the first round trip brings, which is
+// enough for most; each later one brings twice as many, up to historyMost.
+const (
+	historyBatch = 8
+	historyMost  = 64
+)
 
 // History reads closed turns of a conversation, newest first, from closing
 // number upTo on down. It asks for more while more answers true; what was
 // never read is its cost saved. missing says that older ones were left.
 func (b *Box) History(ctx context.Context, c chat.Conversation, upTo int64, more func(ClosedTurn) bool) (missing bool, err error) {
-	for upTo > 0 {
-		turns, err := b.historyPage(ctx, c, upTo)
+	for batch := int64(historyBatch); upTo > 0; batch = min(2*batch, historyMost) {
+		turns, err := b.historyPage(ctx, c, upTo, batch)
 		if err != nil || len(turns) == 0 {
 			return false, err
 		}
@@ -42,11 +46,11 @@ func (b *Box) History(ctx context.Context, c chat.Conversation, upTo int64, more
 	return false, nil
 }
 
-func (b *Box) historyPage(ctx context.Context, c chat.Conversation, upTo int64) ([]ClosedTurn, error) {
+func (b *Box) historyPage(ctx context.Context, c chat.Conversation, upTo, batch int64) ([]ClosedTurn, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.opts.CallTimeout)
 	defer cancel()
 	ids, err := b.rdb.ZRevRangeByScoreWithScores(ctx, b.keys.closed(c), &redis.ZRangeBy{
-		Min: "-inf", Max: strconv.FormatInt(upTo, 10), Count: historyBatch,
+		Min: "-inf", Max: strconv.FormatInt(upTo, 10), Count: batch,
 	}).Result()
 	if err != nil {
 		return nil, fmt.Errorf("read the history of %s: %w", c.Key(), err)

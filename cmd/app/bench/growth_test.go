@@ -44,8 +44,11 @@ func growth(b *testing.B) {
 	g := few
 	compare("one steer, 10 -> 10,000 entries in its turn's log: put and commit", 300,
 		g.steer(g.withLog(10)), g.steer(g.withLog(10_000)))
-	compare("one message, 10 -> 10,000 entries in closed turns: put, history, close", 100,
-		g.another(func() chat.Message { return g.withTurns(5) }), g.another(once(g.withTurns(5_000))))
+	d := g.desk()
+	long := g.withTurns(5_000)
+	compare("one message, 10 -> 10,000 entries in closed turns, 10 since the last summary: its whole turn", 100,
+		d.another(func() chat.Message { return g.withTurns(5) }),
+		d.another(func() chat.Message { return d.summarised(long, 4) }))
 }
 
 // compare takes a thing's measure n times while there is little and while
@@ -63,8 +66,6 @@ func compare(what string, n int, little, much func() time.Duration) {
 		what: what, goal: "<= 1.2x", got: ms(before.median()) + " -> " + ms(after.median()), ratio: multiple(r), met: judged(r <= 1.2),
 	})
 }
-
-func once[T any](v T) func() T { return func() T { return v } }
 
 // whole is a message in a new conversation, and its answer.
 func (g *growing) whole() time.Duration {
@@ -130,28 +131,6 @@ func (g *growing) withTurns(n int) chat.Message {
 		}
 	})
 	return first
-}
-
-// another is one more message in a conversation, with the history as far as a
-// prompt has room for it, and its answer.
-func (g *growing) another(in func() chat.Message) func() time.Duration {
-	return func() time.Duration {
-		first, m := in(), g.next()
-		m.ID.Channel, m.Conversation = first.ID.Channel, first.Conversation
-		start := time.Now()
-		claimed := g.start(m)
-		left := 75_000 // bytes: a quarter of CONTEXT_TOKENS
-		if _, err := g.box.History(context.Background(), claimed.Conversation, claimed.History, func(t mailbox.ClosedTurn) bool {
-			for _, item := range t.Log {
-				left -= len(item.Body)
-			}
-			return left > 0
-		}); err != nil {
-			g.b.Fatal(err)
-		}
-		g.end(claimed)
-		return time.Since(start)
-	}
 }
 
 // next is a message at the top of a channel.
