@@ -53,7 +53,7 @@ func TestP4_EveryMessageEndsInOneTurn(t *testing.T) {
 		rt.Repeat(map[string]func(*rapid.T){
 			"put": m.put, "put more": m.put, "retry": m.retry, "boundary": m.boundary, "answer": m.answer,
 			"close": m.close, "finish": m.finish, "crash": m.crash, "hand over": m.handOver, "park": m.park,
-			"end wait": m.endWait, "end an old wait": m.endOldWait, "claim": m.claim, "zombie writes": m.zombieWrites,
+			"end wait": m.endWait, "end an old wait": m.endOldWait, "hand back": m.handBack, "hand back by its author": m.handBackByAuthor, "claim": m.claim, "zombie writes": m.zombieWrites,
 		})
 		m.drain()
 		m.check()
@@ -64,6 +64,10 @@ func TestP4_EveryMessageEndsInOneTurn(t *testing.T) {
 type said struct {
 	mailbox.Put
 	consumed bool // it stands in a log, not struck
+	// read is the turn that has taken it in as context, and handed says that it is
+	// its author's follow-up since.
+	read   chat.TurnID
+	handed bool
 }
 
 // stopped is an accepted stop, and whose turn it stopped, if any.
@@ -156,12 +160,15 @@ func (m *machine) consumed(items ...mailbox.Item) {
 			continue
 		}
 		s.consumed = true
+		if i.Taken == mailbox.TakenContext && m.held != nil {
+			s.read = m.held.Turn
+		}
 		if s.Message.Forced {
 			continue
 		}
 		for _, o := range m.said {
 			older := o.Message.Author == s.Message.Author && o.Message.ID.TS < s.Message.ID.TS
-			if older && !o.Message.Forced && !o.consumed && !m.coverable(o) {
+			if older && !o.Message.Forced && !o.consumed && !o.handed && !m.coverable(o) {
 				m.Fatalf("message %s overtook %s of its author", s.Message.ID.TS, o.Message.ID.TS)
 			}
 		}
@@ -297,7 +304,8 @@ func (m *machine) ended(r *run) {
 	_, err := m.boxes[0].History(m.Context(), m.world.conv, 1<<40, func(c mailbox.ClosedTurn) bool {
 		for _, i := range c.Log {
 			if i.Taken == mailbox.Struck {
-				m.find(i).consumed = false
+				s := m.find(i)
+				s.consumed, s.read = false, ""
 			}
 		}
 		return false // the newest
@@ -394,6 +402,50 @@ func (m *machine) endAllWaits(box *mailbox.Box, claim bool) {
 	}
 }
 
+// handBack lets the running turn hand back what it has read of others, and then
+// once more.
+func (m *machine) handBack(t *rapid.T) {
+	r := m.worker(t)
+	s := m.readBy(t, r.Turn)
+	for i, want := range []mailbox.HandBackOutcome{mailbox.HandedBack, mailbox.HandedAlready} {
+		got, err := r.box.HandBack(m.Context(), mailbox.HandBack{Ref: r.Ref, TS: s.Message.ID.TS, Key: fmt.Sprint("call ", i)})
+		m.must(err)
+		if got.Outcome != want || got.Claimed != nil {
+			m.Fatalf("message %s is handed back: %+v, want %s", s.Message.ID.TS, got, want)
+		}
+	}
+	s.handed = true
+}
+
+// handBackByAuthor is a click of an author's, whatever became of the turn.
+func (m *machine) handBackByAuthor(t *rapid.T) {
+	s := m.readBy(t, "")
+	box := m.box(t)
+	got, err := box.HandBack(m.Context(), mailbox.HandBack{Ref: mailbox.Ref{Conversation: m.world.conv, Turn: s.read},
+		Author: s.Message.Author, TS: s.Message.ID.TS, Key: "click", Next: m.next(t)})
+	m.must(err)
+	if got.Outcome != mailbox.HandedBack {
+		m.Fatalf("message %s is handed back by its author: %+v", s.Message.ID.TS, got)
+	}
+	s.handed = true
+	m.took(got.Claimed, box)
+}
+
+// readBy draws a message that a turn has read as context, and that was not handed
+// back.
+func (m *machine) readBy(t *rapid.T, turn chat.TurnID) *said {
+	var list []*said
+	for _, s := range m.said {
+		if s.read != "" && !s.handed && (turn == "" || s.read == turn) {
+			list = append(list, s)
+		}
+	}
+	if len(list) == 0 {
+		t.Skip()
+	}
+	return rapid.SampledFrom(list).Draw(t, "message")
+}
+
 func (m *machine) claim(t *rapid.T) { m.claimBy(m.box(t)) }
 
 func (m *machine) zombieWrites(t *rapid.T) {
@@ -431,6 +483,9 @@ func (m *machine) check() {
 	_, err := m.boxes[0].History(m.Context(), m.world.conv, 1<<40, func(c mailbox.ClosedTurn) bool {
 		for _, i := range c.Log {
 			if s := m.find(i); s != nil && i.Taken != mailbox.Struck {
+				if s.handed && s.read == c.Turn && i.Taken == mailbox.TakenContext {
+					continue // it was read there, and done elsewhere
+				}
 				times[s.Message.ID]++
 				own := s.Message.Author == c.Actor
 				if own == (i.Taken == mailbox.TakenContext) {

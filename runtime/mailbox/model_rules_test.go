@@ -73,7 +73,7 @@ func (x *explorer) onePlace(n *node, v *view) error {
 			put(member[:17], "steer "+t.id)
 		}
 		for _, item := range t.messages() {
-			if item[0] != "struck" {
+			if item[0] != "struck" && !v.handedBack(item[1], t.id) {
 				put(item[1], "taken "+t.id)
 			}
 		}
@@ -97,6 +97,17 @@ func (x *explorer) onePlace(n *node, v *view) error {
 		}
 	}
 	return nil
+}
+
+// handedBack: the message stands in the turn's log as what it has read, and is
+// its author's follow-up besides.
+func (v *view) handedBack(ts, turn string) bool {
+	for i, h := range v.said {
+		if ts == string(at(i+2)) {
+			return h["handed_turn"] == turn
+		}
+	}
+	return false
 }
 
 // stoppable: a newer stop may have taken the message back.
@@ -186,7 +197,8 @@ func (x *explorer) moves(n *node, v, next *view) error {
 
 // order: a plain message is not read before an older plain one of its author,
 // unless that came when it was a steer already, in the mode in which nothing
-// joins one's own running turn; see docs/limits.md.
+// joins one's own running turn; see docs/limits.md. One that was handed back was
+// read before.
 func (x *explorer) order(n *node, v, next *view) error {
 	unread := func(h map[string]string) bool { return h["state"] == "waiting" || h["state"] == "steer" }
 	for i := range x.scene.said {
@@ -198,7 +210,8 @@ func (x *explorer) order(n *node, v, next *view) error {
 			o := x.scene.said[j]
 			bound := x.scene.policy.SameActor == runtime.ModeFollowUp && v.said[i]["state"] == "steer" &&
 				n.past.cameBefore(int16(i), int16(j))
-			if o.Author == m.Author && !o.Forced && !o.Stop && unread(next.said[j]) && !bound {
+			again := next.said[j]["handed"] != "" // it was read before, and waits to be done
+			if o.Author == m.Author && !o.Forced && !o.Stop && unread(next.said[j]) && !bound && !again {
 				return fmt.Errorf("message %d is read before %d", i, j)
 			}
 		}

@@ -138,6 +138,7 @@ const (
 	evPark
 	evHandOver
 	evRenew
+	evHandBack // of a message that the running turn has read as context
 	evCrash
 	evExpire
 )
@@ -152,9 +153,9 @@ type event struct {
 
 func (e event) String() string {
 	names := [...]string{"put", "end the wait", "claim", "boundary", "answer", "close done", "close failed",
-		"close stopped", "close abandoned", "park", "hand over", "renew", "crash", "lease ends"}
+		"close stopped", "close abandoned", "park", "hand over", "renew", "hand back", "crash", "lease ends"}
 	text := names[e.kind]
-	if e.kind <= evEndWait {
+	if e.kind <= evEndWait || e.kind == evHandBack {
 		text += fmt.Sprintf(" %d", e.of)
 	}
 	if !e.room && e.kind != evClaim {
@@ -210,6 +211,11 @@ func (x *explorer) events(n *node, v *view) []event {
 		rooms(event{kind: evPark}, waits)
 	}
 	all = append(all, event{kind: evHandOver})
+	for i, h := range v.said {
+		if h["state"] == "taken" && h["turn"] == run && h["as"] == "steer_context" {
+			all = append(all, event{kind: evHandBack, of: int16(i)})
+		}
+	}
 	t := v.turn(run)
 	fresh := t.fields["progress"] != "1" || t.fields["fresh"] == "1"
 	if fresh || len(t.steers) > 0 {
@@ -235,12 +241,13 @@ type told struct {
 	Ended     bool // the turn is no longer the caller's
 	Renewed   bool
 	Taken     []mailbox.Item
+	Handed    mailbox.HandBackOutcome
 }
 
 // result is all that must be told again in the same words, when a call is sent
 // again.
 func (t told) result() string {
-	return fmt.Sprint(t.Put.Disposition, t.Put.Withdrawn, t.Stopping, t.Open, t.Ended, len(t.Taken))
+	return fmt.Sprint(t.Put.Disposition, t.Put.Withdrawn, t.Stopping, t.Open, t.Ended, len(t.Taken), t.Handed)
 }
 
 // token is that of the turn that was given out.
@@ -283,6 +290,10 @@ func (x *explorer) call(e event, w worker, next chat.TurnID) (told, error) {
 	case evRenew:
 		pulses, errs := box.Renew(ctx, []mailbox.Ref{ref})
 		return told{Renewed: true, Stopping: pulses[0].Stop != nil}.or(errs[0])
+	case evHandBack:
+		m := x.scene.said[e.of]
+		got, err := box.HandBack(ctx, mailbox.HandBack{Ref: ref, TS: m.ID.TS, Key: "call"})
+		return told{Handed: got.Outcome}.or(err)
 	default:
 		got, err := box.Close(ctx, mailbox.Close{Ref: ref, Number: w.n + 1, Outcome: modelOutcomes[e.kind],
 			Entries: modelEntry, Next: offer})
@@ -332,6 +343,9 @@ func (x *explorer) step(n *node, e event) (*node, error) {
 	next.store = x.bench.Memory.Copy()
 	p.call, p.wrote = x.bench.Call, !next.store.Same(&n.store)
 	next.past = p
+	if e.kind == evHandBack && p.told.Handed != mailbox.HandedBack {
+		return nil, fmt.Errorf("a message that was read as context is not handed back: %s", p.told.Handed)
+	}
 	if p.told.Stale {
 		return nil, fmt.Errorf("the holder of turn %s is refused", n.worker.turn)
 	}
@@ -382,7 +396,7 @@ func (n *node) learn(e event, t told) {
 			*w = worker{}
 		case t.Stopping && e.kind != evBoundary && e.kind != evAnswer:
 			w.stopping = true // and nothing was written
-		case e.kind != evPark && e.kind != evRenew:
+		case e.kind != evPark && e.kind != evRenew && e.kind != evHandBack:
 			w.n++
 			w.stopping = w.stopping || t.Stopping
 		}

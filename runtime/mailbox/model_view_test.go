@@ -144,7 +144,7 @@ func (x *explorer) hash(n *node, v *view) [16]byte {
 		if state == "taken" && !t.open() {
 			state = "ended"
 		}
-		b = fmt.Appendf(b, "\nmsg %d %s", i, state)
+		b = fmt.Appendf(b, "\nmsg %d %s %t", i, state, v.turn(h["handed_turn"]).open())
 	}
 	for _, t := range v.turns {
 		if t.open() {
