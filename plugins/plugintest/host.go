@@ -71,6 +71,7 @@ type options struct {
 	slack    plugins.Slack
 	calls    int
 	patience time.Duration
+	now      time.Time
 }
 
 // Env sets the environment variables that the plugin's settings come from, as
@@ -82,6 +83,9 @@ func Env(variables ...string) Option {
 // Serve answers what the plugin asks of the web through its Services, whichever
 // host it asks. Without it nothing answers.
 func Serve(handler http.Handler) Option { return func(o *options) { o.handler = handler } }
+
+// At starts the clock at a moment, instead of at Start.
+func At(now time.Time) Option { return func(o *options) { o.now = now } }
 
 // New opens a plugin, and ends the test where it cannot be opened.
 func New(t testing.TB, plugin plugins.Plugin, change ...Option) *Host {
@@ -96,13 +100,13 @@ func New(t testing.TB, plugin plugins.Plugin, change ...Option) *Host {
 
 func newHost(t testing.TB, plugin plugins.Plugin, change []Option) *Host {
 	h := &Host{
-		t: t, plugin: plugin, now: Start, stores: map[chat.Actor]*Store{}, offered: make(chan struct{}, 1),
-		options: options{calls: 200, patience: 5 * time.Second, slack: noisy{}},
+		t: t, plugin: plugin, stores: map[chat.Actor]*Store{}, offered: make(chan struct{}, 1),
+		options: options{calls: 200, patience: 5 * time.Second, slack: noisy{}, now: Start},
 	}
 	for _, f := range change {
 		f(&h.options)
 	}
-	h.web = &web{handler: h.options.handler}
+	h.now, h.web = h.options.now, &web{handler: h.options.handler}
 	return h
 }
 

@@ -155,6 +155,10 @@ func TestClockAndLogBelongToTheTest(t *testing.T) {
 	if got := n.now(); !got.Equal(plugintest.Start.Add(time.Hour)) {
 		t.Errorf("it is %v", got)
 	}
+	elsewhen := time.Date(1999, 12, 31, 0, 0, 0, 0, time.UTC)
+	if got := plugintest.New(t, n, plugintest.At(elsewhen)).Now(); !got.Equal(elsewhen) {
+		t.Errorf("it is %v", got)
+	}
 	if !strings.Contains(host.Log(), "opened") || !strings.Contains(host.Log(), "plugin=notebook") {
 		t.Errorf("the log is %q", host.Log())
 	}
