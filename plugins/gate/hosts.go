@@ -121,10 +121,13 @@ func isHostOf(url, host string) bool {
 	return err == nil && found == host
 }
 
+// nameable: a host's name that no word of a language is.
+func nameable(host string) bool { return strings.ContainsAny(host, ".:") }
+
 // standsAlone reports whether host is one of the names in a chunk that holds no
 // URL's scheme.
 func standsAlone(chunk, host string) bool {
-	if strings.ContainsAny(chunk, `@\%`) || !strings.ContainsAny(host, ".:") {
+	if strings.ContainsAny(chunk, `@\%`) || !nameable(host) {
 		return false
 	}
 	// A path or a query, and all behind it, is not a name.

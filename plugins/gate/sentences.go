@@ -22,8 +22,7 @@ var sentences = map[Rule]string{
 		" They can ask for it again in a turn into which nobody else writes." + owed,
 	RuleConflictWrites: "it changes something with the rights of the person for whom you act, and somebody else has written into this turn, so that it is not clear whose wish it carries out." + unasked +
 		" They can ask for it again in a turn into which nobody else writes." + owed,
-	RulePrivateSends: "this turn holds what only the person for whom you act may know, and the call sends data to %s, which they have not named in this turn." + unasked +
-		" They can name the host in a message of their own." + owed,
+	RulePrivateSends:  "this turn holds what only the person for whom you act may know, and the call sends data to %s." + unasked + owed,
 	RuleForeignWrites: "it changes something with the rights of the person for whom you act, while you have read text that they did not type in this turn (messages of others, files, results of tools, or earlier turns)." + unasked + owed,
 	RuleEveryWrite:    "it changes something with the rights of the person for whom you act, and whoever runs you wants them to be asked each time." + unasked + owed,
 
@@ -45,10 +44,21 @@ func (v Verdict) Sentence(f Facts) string {
 	switch {
 	case !known:
 		return notMade + "it could not be decided whether it may be." + owed
-	case v.Rule == RulePrivateSends && f.Host == "":
-		return notMade + fmt.Sprintf(sentence, "a place outside")
 	case v.Rule == RulePrivateSends:
-		return notMade + fmt.Sprintf(sentence, plugins.CutMiddle(f.Host, 128))
+		return notMade + fmt.Sprintf(sentence, f.place())
 	}
 	return notMade + sentence
+}
+
+// place names where a call sends to. Where that is a host that somebody could
+// name, it says so.
+func (f Facts) place() string {
+	host := plugins.CutMiddle(f.Host, 128)
+	switch {
+	case f.Host == "":
+		return "a place outside"
+	case nameable(f.Host):
+		return host + ", which they have not named in this turn, as they can in a message of their own"
+	}
+	return host
 }

@@ -15,7 +15,7 @@ func TestSentences(t *testing.T) {
 		gate.RuleConflictSends:  {"sends data out", "somebody else has written into this turn", "not possible yet", askAgain},
 		gate.RuleConflictReads:  {"spends the rights of the person for whom you act", "somebody else has written into this turn", "not possible yet", askAgain},
 		gate.RuleConflictWrites: {"changes something with the rights of the person", "somebody else has written into this turn", "not possible yet", askAgain},
-		gate.RulePrivateSends:   {"what only the person for whom you act may know", "sends data to h.example", "have not named in this turn", "not possible yet", "name the host in a message of their own"},
+		gate.RulePrivateSends:   {"what only the person for whom you act may know", "sends data to h.example, which they have not named in this turn, as they can in a message of their own.", "not possible yet"},
 		gate.RuleForeignWrites:  {"changes something with the rights of the person", "text that they did not type in this turn", "not possible yet"},
 		gate.RuleEveryWrite:     {"changes something with the rights of the person", "asked each time", "not possible yet"},
 		gate.RuleBlocked:        {"somebody else has written into this turn", "allows no changes then", "in a turn into which nobody else writes"},
@@ -36,8 +36,10 @@ func TestSentences(t *testing.T) {
 			t.Errorf("%s says %q", rule, got)
 		}
 	}
-	if got := (gate.Verdict{Decision: gate.Ask, Rule: gate.RulePrivateSends}).Sentence(gate.Facts{}); !strings.Contains(got, "sends data to a place outside, which") {
-		t.Errorf("a plugin that is one host: %q", got)
+	for host, want := range map[string]string{"": "sends data to a place outside.", "mcp_files": "sends data to mcp_files."} {
+		if got := (gate.Verdict{Decision: gate.Ask, Rule: gate.RulePrivateSends}).Sentence(gate.Facts{Host: host}); !strings.Contains(got, want) || strings.Contains(got, "named") {
+			t.Errorf("where nobody can name the host: %q", got)
+		}
 	}
 	long := strings.Repeat("x", 5000)
 	if got := (gate.Verdict{Decision: gate.Ask, Rule: gate.RulePrivateSends}).Sentence(gate.Facts{Host: long}); len(got) > 1000 {
