@@ -220,11 +220,16 @@ func exitCode(err error) int {
 	}
 }
 
-// settings reads .env and the environment.
+// settings reads .env and the environment. From then on the options hold both,
+// for the settings of plugins.
 func (p *process) settings() (Settings, error) {
 	variables, err := environment(p.options.Environ, p.options.Dotenv)
 	if err != nil {
 		return Settings{}, &ConfigError{[]string{err.Error()}}
+	}
+	p.options.Environ = nil
+	for name, value := range variables {
+		p.options.Environ = append(p.options.Environ, name+"="+value)
 	}
 	settings, err := ParseSettings(variables)
 	p.secrets = settings.secrets()

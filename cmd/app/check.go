@@ -57,6 +57,8 @@ type probes struct {
 	app   func(ctx context.Context, apiURL, token string) error
 	redis func(ctx context.Context, url string) (redisFacts, error)
 	model func(ctx context.Context, baseURL, key, model string) error
+	// plugins are asked what they say of themselves; nil: there are none.
+	plugins func(ctx context.Context) []finding
 }
 
 // redisFacts are what a Redis says of itself. An empty setting was not told.
@@ -75,8 +77,10 @@ func (checkCommand) Run(p *process) error {
 	for _, f := range checkDotenv(p.options.Dotenv) {
 		_, _ = fmt.Fprintln(out, f)
 	}
-	_, err = choose(p.plugins, settings.Plugins)
-	return check(p.ctx, out, settings, err, shippedProbes())
+	chosen, err := choose(p.plugins, settings.Plugins)
+	ask := shippedProbes()
+	ask.plugins = func(ctx context.Context) []finding { return checkPlugins(ctx, chosen, p.options.Environ) }
+	return check(p.ctx, out, settings, err, ask)
 }
 
 // check prints every finding, and then who may use the bot.
@@ -97,6 +101,9 @@ func check(ctx context.Context, out io.Writer, s Settings, settingsErr error, as
 	say(checkApp(ctx, s, ask.app))
 	say(checkRedis(ctx, s, ask.redis)...)
 	say(checkModel(ctx, s, ask.model)...)
+	if ask.plugins != nil {
+		say(ask.plugins(ctx)...)
+	}
 	_, _ = fmt.Fprintln(out, "who may use it: "+whoMay(s))
 	switch worst {
 	case wrong:

@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -40,13 +39,29 @@ func (a assembly) extend(ctx context.Context, options gate.Options) (*extensions
 		return nil, err
 	}
 	x := &extensions{gate: gate.New(options), store: options.Store, log: a.log, pause: a.options.RetryEvery}
-	var wrong []error
+	var wrong []string
 	for _, plugin := range a.plugins {
 		if err := x.open(ctx, plugin, a.options.Environ); err != nil {
-			wrong = append(wrong, err)
+			wrong = append(wrong, strings.Split(err.Error(), "\n")...)
 		}
 	}
-	return x, errors.Join(wrong...)
+	if len(wrong) > 0 {
+		return nil, &ConfigError{wrong}
+	}
+	return x, nil
+}
+
+// services are what a plugin of a name may use.
+func services(name string, log *slog.Logger, environ []string, offer func([]plugins.Tool) error) plugins.Services {
+	return plugins.Services{
+		Log: log.With("plugin", name),
+		Now: time.Now,
+		Settings: func(into any) error {
+			return env.ParseWithOptions(into, env.Options{Prefix: strings.ToUpper(name) + "_", Environment: env.ToMap(environ)})
+		},
+		HTTP:  outbound.Options{}.Client,
+		Offer: offer,
+	}
 }
 
 func (x *extensions) open(ctx context.Context, plugin plugins.Plugin, environ []string) (err error) {
@@ -57,15 +72,9 @@ func (x *extensions) open(ctx context.Context, plugin plugins.Plugin, environ []
 		}
 	}()
 	shared := false
-	extension, err := plugin.Open(ctx, plugins.Services{
-		Log: x.log.With("plugin", name),
-		Now: time.Now,
-		Settings: func(into any) error {
-			return env.ParseWithOptions(into, env.Options{Prefix: strings.ToUpper(name) + "_", Environment: env.ToMap(environ)})
-		},
-		HTTP:  outbound.Options{}.Client,
-		Offer: func(tools []plugins.Tool) error { return x.gate.Set(name, tools, shared) },
-	})
+	extension, err := plugin.Open(ctx, services(name, x.log, environ, func(tools []plugins.Tool) error {
+		return x.gate.Set(name, tools, shared)
+	}))
 	if err != nil {
 		return fmt.Errorf("plugin %s: %w", name, err)
 	}

@@ -28,7 +28,7 @@ func (runCommand) Run(p *process) error {
 		return err
 	}
 	log := p.logger(settings)
-	log.Info("starting", "version", p.options.version(), "plugins", names(chosen))
+	log.Info("starting", "version", p.options.version(), "plugins", names(chosen), "mcp_config", settings.MCPConfig)
 	logPolicies(log, settings)
 	if settings.RedisURL == "" {
 		warnEmbedded(log)

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"os"
 	"time"
 
 	"reeve/cmd/app"
 	"reeve/plugins"
 	"reeve/plugins/clock"
 	"reeve/plugins/echo"
+	"reeve/plugins/mcp"
 	"reeve/plugins/slack"
 	"reeve/plugins/web"
 )
@@ -18,6 +20,7 @@ func compiled() []plugins.Plugin {
 		clock.New(time.Now),
 		slack.New(),
 		web.New(),
-		app.Off(echo.New()), // the example for authors: nobody's thread needs it
+		mcp.New(mcp.Options{Environ: os.Environ()}), // offers nothing without MCP_CONFIG
+		app.Off(echo.New()),                         // the example for authors: nobody's thread needs it
 	}
 }

@@ -1,0 +1,51 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"time"
+
+	"reeve/plugins"
+)
+
+// reporter is a plugin that can say more of itself than whether it opens: what
+// it reaches, and what it offers there.
+type reporter interface {
+	// Report answers lines for the operator. An error says, a line each, what
+	// cannot be reached.
+	Report(ctx context.Context, services plugins.Services) (lines []string, err error)
+}
+
+// checkPlugins opens each plugin, and has those report that can.
+func checkPlugins(ctx context.Context, chosen []plugins.Plugin, environ []string) []finding {
+	log := slog.New(slog.DiscardHandler)
+	var found []finding
+	for _, plugin := range chosen {
+		test := "plugin " + plugin.Name()
+		with := services(plugin.Name(), log, environ, func([]plugins.Tool) error { return nil })
+		if _, err := plugin.Open(ctx, with); err != nil {
+			for line := range strings.Lines(err.Error()) {
+				found = append(found, finding{test: test, result: wrong, detail: strings.TrimSpace(line)})
+			}
+			continue
+		}
+		can, ok := plugin.(reporter)
+		if !ok {
+			continue
+		}
+		// A server may have to be installed first.
+		asking, cancel := context.WithTimeout(ctx, 2*time.Minute)
+		lines, err := can.Report(asking, with)
+		cancel()
+		for _, line := range lines {
+			found = append(found, finding{test: test, detail: line})
+		}
+		if err != nil {
+			for line := range strings.Lines(err.Error()) {
+				found = append(found, finding{test: test, result: unreachable, detail: strings.TrimSpace(line), fix: "see that it runs and can be reached from this machine"})
+			}
+		}
+	}
+	return found
+}

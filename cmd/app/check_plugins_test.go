@@ -1,0 +1,84 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"reeve/plugins"
+	"reeve/plugins/gate"
+)
+
+// talker is a plugin that reports.
+type talker struct {
+	open  error
+	lines []string
+	err   error
+}
+
+func (talker) Name() string { return "talker" }
+
+func (t talker) Open(context.Context, plugins.Services) (plugins.Extension, error) {
+	return plugins.Extension{}, t.open
+}
+
+func (t talker) Report(_ context.Context, services plugins.Services) ([]string, error) {
+	var set struct {
+		Tone string `env:"TONE"`
+	}
+	if err := services.Settings(&set); err != nil {
+		return nil, err
+	}
+	return append(t.lines, "tone "+set.Tone), t.err
+}
+
+// silent is one that does not.
+type silent struct{}
+
+func (silent) Name() string { return "silent" }
+
+func (silent) Open(context.Context, plugins.Services) (plugins.Extension, error) {
+	return plugins.Extension{}, nil
+}
+
+func TestCheckHasPluginsReport(t *testing.T) {
+	tests := []struct {
+		plugin plugins.Plugin
+		want   []string
+	}{
+		{silent{}, nil},
+		{talker{lines: []string{"one tool"}}, []string{"plugin talker: ok: one tool", "plugin talker: ok: tone loud"}},
+		{talker{err: errors.New("a: away\nb: away")}, []string{
+			"plugin talker: ok: tone loud",
+			"plugin talker: cannot be reached: a: away; fix: see that it runs and can be reached from this machine",
+			"plugin talker: cannot be reached: b: away; fix: see that it runs and can be reached from this machine",
+		}},
+		{talker{open: errors.New("its file is wrong\nvery wrong")}, []string{
+			"plugin talker: wrong: its file is wrong", "plugin talker: wrong: very wrong",
+		}},
+	}
+	for _, test := range tests {
+		var got []string
+		for _, f := range checkPlugins(t.Context(), []plugins.Plugin{test.plugin}, []string{"TALKER_TONE=loud", "TONE=soft"}) {
+			got = append(got, f.String())
+		}
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%+v:\n%s", test.plugin, diff)
+		}
+	}
+}
+
+// What is wrong with any plugin is said at once, as a wrong setting is.
+func TestPluginThatDoesNotOpenIsAWrongSetting(t *testing.T) {
+	a := assembly{options: Options{}.withDefaults(), plugins: []plugins.Plugin{talker{open: errors.New("no file\nno field")}, silent{}}, log: slog.New(slog.DiscardHandler)}
+	_, err := a.extend(t.Context(), gate.Options{})
+	var config *ConfigError
+	if !errors.As(err, &config) || len(config.Problems) != 2 || !strings.Contains(fmt.Sprint(config.Problems), "plugin talker: no file") {
+		t.Errorf("got %v", err)
+	}
+}
