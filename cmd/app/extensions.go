@@ -15,6 +15,7 @@ import (
 	"reeve/plugins/outbound"
 	"reeve/runtime"
 	"reeve/runtime/chat"
+	"reeve/slackapp"
 )
 
 // extensions are the plugins that are on, opened.
@@ -96,6 +97,17 @@ func (x *extensions) tasks() []runtime.Task {
 	for _, o := range x.opened {
 		for _, t := range o.Tasks {
 			all = append(all, runtime.Task{Plugin: o.name, Task: t, SharedStore: o.SharedStore})
+		}
+	}
+	return all
+}
+
+// lists are what the home tab shows.
+func (x *extensions) lists() []slackapp.HomeList {
+	var all []slackapp.HomeList
+	for _, o := range x.opened {
+		if o.Home != nil {
+			all = append(all, slackapp.HomeList{Name: o.name, Title: o.Home.Title, Items: o.Home.Items, Act: o.Home.Act})
 		}
 	}
 	return all

@@ -34,9 +34,10 @@ var mayImport = map[string][]string{
 	"slackapp/simulator":   {"runtime/chat"},
 	"slackapp/*":           {"runtime/chat"},
 	"slackapp/simulator/*": {"runtime/chat", "slackapp/simulator"},
+	"memory":               {"plugins", "runtime/chat"},
 	"cmd/app":              {"*"},
 	"cmd/app/apptest":      {"*"}, // a kit for tests: nothing imports it but them
-	"cmd/reeve":            {"cmd/app", "plugins", "plugins/*"},
+	"cmd/reeve":            {"cmd/app", "plugins", "plugins/*", "memory"},
 }
 
 // mayUse says which packages may import a client of the outside world.

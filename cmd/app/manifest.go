@@ -38,6 +38,7 @@ var scopes = []reason{
 
 var events = []reason{
 	{"agent_session_stopped", "somebody presses Slack's own Stop button, where Slack shows one"},
+	{"app_home_opened", "somebody opens the bot's home tab"},
 	{"app_mention", "somebody mentions the bot"},
 	{"message.channels", "messages in its public channels"},
 	{"message.groups", "in its private channels"},
@@ -59,7 +60,7 @@ display_information:
   background_color: "#1f3a2d"
 features:
   app_home:
-    home_tab_enabled: false
+    home_tab_enabled: true
     messages_tab_enabled: true
     messages_tab_read_only_enabled: false
   bot_user:
@@ -73,7 +74,7 @@ oauth_config:
 	b.WriteString("settings:\n  event_subscriptions:\n    bot_events:\n")
 	list(&b, events)
 	b.WriteString(`  interactivity:
-    is_enabled: false
+    is_enabled: true
   org_deploy_enabled: false
   socket_mode_enabled: true
   token_rotation_enabled: false

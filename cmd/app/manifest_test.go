@@ -35,6 +35,7 @@ var methodScopes = map[string][]string{
 	"reactions.add":              {"reactions:write"},
 	"reactions.remove":           {"reactions:write"},
 	"files.info":                 {"files:read"},
+	"views.publish":              {},
 	"files.getUploadURLExternal": {"files:write"},
 }
 
@@ -47,7 +48,7 @@ var goMethods = map[string]string{
 	"GetConversationInfo": "conversations.info", "GetUsersInConversation": "conversations.members",
 	"OpenConversation": "conversations.open", "GetConversationsForUser": "users.conversations", "GetUserInfo": "users.info", "GetUserPresence": "users.getPresence",
 	"GetBotInfo": "bots.info", "AddReaction": "reactions.add", "RemoveReaction": "reactions.remove",
-	"GetFileInfo": "files.info", "UploadFile": "files.getUploadURLExternal",
+	"PublishView": "views.publish", "GetFileInfo": "files.info", "UploadFile": "files.getUploadURLExternal",
 }
 
 // eventScopes are the subscriptions by which each type of event comes, and the
@@ -60,6 +61,7 @@ var eventScopes = map[string]map[string]string{
 	},
 	"reaction_added":        {"reaction_added": "reactions:read"},
 	"agent_session_stopped": {"agent_session_stopped": ""},
+	"app_home_opened":       {"app_home_opened": ""},
 }
 
 var apiName = regexp.MustCompile(`^(?:agents|apps|assistant|auth|bots|chat|conversations|emoji|files|pins|reactions|team|usergroups|users|views)\.[a-zA-Z.]+$`)

@@ -24,7 +24,7 @@ type Settings struct {
 	OpenAIBaseURL  string `env:"OPENAI_BASE_URL" may:"an http or https URL without a query, such as http://127.0.0.1:11434/v1" doc:"Any service that speaks OpenAI's chat completions. Empty: OpenAI."`
 	OpenAIModel    string `env:"OPENAI_MODEL" may:"a model's name as its provider writes it" doc:"The model that answers. Required by run."`
 	RouterModel    string `env:"ROUTER_MODEL" may:"a model's name as its provider writes it" doc:"The small model that sorts mid-run messages in the mode router. Empty: OPENAI_MODEL."`
-	EmbeddingModel string `env:"EMBEDDING_MODEL" later:"true" may:"a model's name as its provider writes it" doc:"The model that makes embeddings for memory. Empty: none."`
+	EmbeddingModel string `env:"EMBEDDING_MODEL" may:"a model's name as its provider writes it" doc:"The model that makes embeddings for memory. Empty: none."`
 
 	RedisURL        string `env:"REDIS_URL" secret:"url" group:"Redis" may:"redis://host:6379/0, rediss://..., redis+sentinel://host1,host2/master or redis+cluster://host1,host2, with user:password@ before the hosts where it is needed" doc:"Where conversations and turns are kept. Empty: embedded and in memory, all of it lost when the process ends."`
 	RedisPrefix     string `env:"REDIS_PREFIX" envDefault:"reeve" may:"1 to 32 letters, digits, '_', '-' or '.'" doc:"First part of every key, so that deployments can share a Redis."`
@@ -62,7 +62,7 @@ type Settings struct {
 	MCPConfig        string   `env:"MCP_CONFIG" may:"the path of a readable file" doc:"The file that lists MCP servers, whose tools are then offered; see mcp.md. SIGHUP has it read again. Other variables that begin with MCP_ can be filled into it."`
 	OAuthProviders   []string `env:"OAUTH_PROVIDERS" later:"true" may:"names of providers by comma: lower-case letters, digits and '_'" doc:"The providers whose accounts people can connect."`
 	Plugins          []string `env:"PLUGINS" may:"names of plugins by comma: lower-case letters, digits and '_'" doc:"Which of the compiled-in plugins are on, all of them named. Empty: all but echo, the example for authors."`
-	MemoryExtraction string   `env:"MEMORY_EXTRACTION" later:"true" envDefault:"on" one:"on off" doc:"Whether memories are proposed after a turn."`
+	MemoryExtraction string   `env:"MEMORY_EXTRACTION" envDefault:"on" one:"on off" doc:"Whether memories are proposed after a turn."`
 
 	LogLevel  string `env:"LOG_LEVEL" envDefault:"info" group:"Logging" one:"debug info warn error" doc:"The least level that is logged. No level shows secrets, and info and above show no message's text."`
 	LogFormat string `env:"LOG_FORMAT" one:"text json" doc:"Empty: text on a terminal, json elsewhere."`

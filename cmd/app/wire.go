@@ -71,15 +71,18 @@ func (a assembly) serve(ctx context.Context) (err error) {
 	readings := slackapp.NewReadings(slackapp.ReadingOptions{
 		Client: client, Reader: reader, Self: self, Admission: policy, People: edge.People, Channels: edge.Channels, Log: a.log,
 	})
+	model, err := a.answering()
+	if err != nil {
+		return err
+	}
+	if err := a.furnish(box, model); err != nil {
+		return err
+	}
 	extended, err := a.extend(ctx, gate.Options{Slack: readings.For, Policy: a.consent(), Store: pluginStore(box), Logger: a.log})
 	if err != nil {
 		return err
 	}
-	loop, err := a.agent(box, extended.gate)
-	if err != nil {
-		return err
-	}
-	options := a.runtime(box, edge, loop, self.User, extended)
+	options := a.runtime(box, edge, a.agent(box, model, extended.gate), self.User, extended)
 	if options.Router, err = a.router(); err != nil {
 		return err
 	}
@@ -94,8 +97,10 @@ func (a assembly) serve(ctx context.Context) (err error) {
 		AppToken: a.settings.SlackAppToken.Reveal(), APIURL: a.settings.SlackAPIURL,
 		Sockets: a.settings.SlackSockets, Log: a.log,
 	})
+	home := &slackapp.Home{Client: client, Lists: extended.lists(), Log: a.log}
 	inbound := slackapp.NewEdge(slackapp.EdgeOptions{
-		Self: self, Admission: policy, Inbox: at.inbox(rt), Keys: box, Fetcher: reader, Notices: at.notices(edge), Log: a.log,
+		Self: self, Admission: policy, Inbox: at.inbox(rt), Keys: box, Fetcher: reader, Notices: at.notices(edge),
+		Clicks: home, Home: home.Opened, Log: a.log,
 	})
 	readBack := slackapp.NewReadBack(slackapp.ReadBackOptions{
 		Gaps: box, Line: sockets, Reader: reader, Self: self, Admission: policy, Inbox: rt, Notices: edge,
@@ -197,23 +202,24 @@ func (a assembly) openBox(ctx context.Context) (*mailbox.Box, error) {
 	return box, nil
 }
 
-// agent is the loop with its model and the gate.
-func (a assembly) agent(box *mailbox.Box, tools *gate.Gate) (*agent.Loop, error) {
-	model := a.model
-	if model == nil {
-		var err error
-		if model, err = openai.New(openai.Options{
-			BaseURL: a.settings.OpenAIBaseURL, APIKey: a.settings.OpenAIAPIKey.Reveal(), Model: a.settings.OpenAIModel, Logger: a.log,
-			Waits: a.options.ModelWaits, MaxWait: a.options.ModelMaxWait, Idle: a.options.ModelIdle, Attempt: a.options.ModelAttempt,
-		}); err != nil {
-			return nil, err
-		}
+// answering is the model that answers turns.
+func (a assembly) answering() (agent.Model, error) {
+	if a.model != nil {
+		return a.model, nil
 	}
+	return openai.New(openai.Options{
+		BaseURL: a.settings.OpenAIBaseURL, APIKey: a.settings.OpenAIAPIKey.Reveal(), Model: a.settings.OpenAIModel, Logger: a.log,
+		Waits: a.options.ModelWaits, MaxWait: a.options.ModelMaxWait, Idle: a.options.ModelIdle, Attempt: a.options.ModelAttempt,
+	})
+}
+
+// agent is the loop with its model and the gate.
+func (a assembly) agent(box *mailbox.Box, model agent.Model, tools *gate.Gate) *agent.Loop {
 	return agent.NewLoop(agent.Options{
 		Model: model, Tools: tools, MaxSteps: a.settings.MaxSteps, MaxTurnTokens: a.settings.MaxTurnTokens,
 		ContextTokens: a.settings.ContextTokens, DailyTokens: a.settings.DailyTokensPerPerson, Meter: meter{box},
 		Count: a.metrics.Count, Logger: a.log,
-	}), nil
+	})
 }
 
 // consent is when the gate has a person asked.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"reeve/cmd/app"
+	"reeve/memory"
 	"reeve/plugins"
 	"reeve/plugins/clock"
 	"reeve/plugins/echo"
@@ -18,6 +19,7 @@ import (
 func compiled() []plugins.Plugin {
 	return []plugins.Plugin{
 		clock.New(time.Now),
+		memory.New(),
 		slack.New(),
 		web.New(),
 		mcp.New(mcp.Options{Environ: os.Environ()}), // offers nothing without MCP_CONFIG

@@ -118,6 +118,9 @@ func Open(opts Options) (*Box, error) {
 // Owner names this process in leases.
 func (b *Box) Owner() string { return b.owner }
 
+// Redis is the connection, for what keeps its own records beside the mailbox.
+func (b *Box) Redis() redis.UniversalClient { return b.rdb }
+
 // LeaseTTL is how long a lease holds without a renewal.
 func (b *Box) LeaseTTL() time.Duration { return b.opts.LeaseTTL }
 
