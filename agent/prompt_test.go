@@ -306,8 +306,11 @@ func FuzzPromptEscaping(f *testing.F) {
 		said.Name = name
 		attached := chat.Entry{Role: chat.UserRole, Origin: chat.FileOrigin, Text: text, File: &chat.File{Name: file, Mime: name}, Time: time.Unix(1, 0)}
 		turn := turn(request("110.0", asked), steer(bob, "111.0", text), attached,
-			calls("", chat.ToolCall{ID: "c1", Tool: "look", Arguments: asked}), result("c1", name, text))
-		turn.Before = []chat.Entry{said}
+			calls(asked, chat.ToolCall{ID: "c1", Tool: name, Arguments: asked}), result("c1", name, text))
+		turn.Before = []chat.Entry{
+			{Role: chat.UserRole, Origin: chat.Summary, Text: text, Covers: &chat.Range{To: 1, Reader: alice}}, said,
+			{Role: chat.UserRole, Origin: chat.Section, Tool: name, Text: text},
+		}
 		turn.ActorName = name
 		req := agent.BuildRequest(turn, nil, 0)
 
@@ -337,10 +340,12 @@ func FuzzPromptEscaping(f *testing.F) {
 			return // the long form of a mention has a test of its own
 		}
 		want := []agent.Element{
+			{Origin: "summary", Author: "you", Text: seen},
 			{Origin: "thread", Author: "T1:U2", Name: valid(name), ID: "C1:101.0", Time: "1970-01-01T00:01:41Z", Text: seen},
+			{Origin: "section", Author: "tool", Tool: valid(name), Text: seen},
 			{Origin: "steer", Author: "T1:U2", Name: "Bob", ID: "C1:111.0", Time: "1970-01-01T00:01:51Z", Note: "information from somebody for whom this turn does not act", Text: seen},
 			{Origin: "file", Author: "unknown", Time: "1970-01-01T00:00:01Z", File: valid(file), Mime: valid(name), Size: "0", Text: seen},
-			{Origin: "tool_result", Author: "tool", Tool: "look", Text: valid(text)},
+			{Origin: "tool_result", Author: "tool", Tool: valid(name), Text: valid(text)},
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)

@@ -73,12 +73,15 @@ type conversation struct {
 	mu         sync.Mutex
 	wrong      []string
 	runs       map[string]plugins.Run // by call
-	hangs      chan struct{}
-	said       []chat.Message
+	// blanked are turns during which something was deleted: who goes on with
+	// one does not read it any more.
+	blanked map[chat.TurnID]bool
+	hangs   chan struct{}
+	said    []chat.Message
 }
 
 func newConversation(t *testing.T, rt *rapid.T) *conversation {
-	c := &conversation{play: newPlay(t), rt: rt, asked: make(chan asking, 100), committed: map[chat.TurnID]bool{}, runs: map[string]plugins.Run{}, hangs: make(chan struct{}, 1)}
+	c := &conversation{play: newPlay(t), rt: rt, asked: make(chan asking, 100), committed: map[chat.TurnID]bool{}, runs: map[string]plugins.Run{}, blanked: map[chat.TurnID]bool{}, hangs: make(chan struct{}, 1)}
 	c.prefix = fmt.Sprintf("%s:%d", c.prefix, time.Now().UnixNano())
 	c.says(alice, "root")
 	c.slack.thread = []chat.Message{c.remark(bob, "said before")}
@@ -222,12 +225,13 @@ func (c *conversation) Call(ctx context.Context, a plugins.Asked) plugins.Result
 	c.mu.Lock()
 	before, again := c.runs[key]
 	c.runs[key] = a.Run
+	blanked := c.blanked[a.Run.Turn]
 	c.mu.Unlock()
 	switch {
 	case a.Call.Tool == "hang" && !again:
 		c.hangs <- struct{}{}
 		<-ctx.Done()
-	case again:
+	case again && !blanked:
 		if diff := cmp.Diff(before, a.Run); diff != "" {
 			c.blame("made again after a restart, a call is shown something else (-before +after):\n%s", diff)
 		}
@@ -298,6 +302,7 @@ func (c *conversation) step() {
 		"answer": c.answer, "own steer": func() { c.steer(c.last.turn.Actor, false) },
 		"forced": func() { c.steer(c.anybody(), true) }, "follow-up": func() { c.steer(c.anybody(), false) },
 		"passive": func() { c.write(c.remark(c.anybody(), c.words(c.anybody()))) },
+		"edit":    func() { c.change(chat.Edited) }, "delete": func() { c.change(chat.Deleted) },
 		"restart": c.restart, "restart in a call": c.restartInACall, "stop": c.stop, "fail": c.fail,
 	}
 	names := slices.Sorted(maps.Keys(acts))
@@ -340,6 +345,23 @@ func (c *conversation) steer(who chat.Actor, forced bool) {
 	c.quiet = false
 }
 
+// change edits or deletes a message, but for one that began the open turn, whose
+// deletion would stop it.
+func (c *conversation) change(kind chat.ChangeKind) {
+	m := rapid.SampledFrom(c.said).Draw(c.rt, "message")
+	begun := slices.ContainsFunc(c.last.turn.Own, func(e chat.Entry) bool {
+		return e.Message != nil && *e.Message == m.ID && e.Origin == chat.Request
+	})
+	if m.Stop || m.Change != nil || begun && kind == chat.Deleted {
+		return
+	}
+	text := c.words(m.Author)
+	c.mu.Lock()
+	c.blanked[c.last.turn.ID] = true
+	c.mu.Unlock()
+	c.deliver(c.now, c.changed(m, kind, text))
+}
+
 func (c *conversation) stop() {
 	m := c.says(c.last.turn.Actor, "stop")
 	m.Stop = true
@@ -380,7 +402,7 @@ func (c *conversation) restart() {
 	case <-time.After(bound):
 		c.rt.Fatal("the model is not asked again")
 	}
-	if c.last.turn.ID != before.turn.ID || !c.quiet || !c.committed[before.turn.ID] {
+	if c.last.turn.ID != before.turn.ID || !c.quiet || c.blanked[before.turn.ID] || !c.committed[before.turn.ID] {
 		c.quiet = true
 		return
 	}
