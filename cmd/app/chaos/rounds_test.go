@@ -34,7 +34,9 @@ func TestRounds(t *testing.T) {
 	t.Logf("%d rounds, seed %d", *rounds, *seed)
 	world, talks := stage()
 	r := &run{
-		place: newPlace(t, world, "MAX_ATTEMPTS=100", "SHUTDOWN_GRACE=1s"),
+		// A turn that is begun again and again, and steered meanwhile, is to be
+		// answered and not given up for what it has spent.
+		place: newPlace(t, world, "MAX_ATTEMPTS=100", "MAX_TURN_TOKENS=100000000", "MAX_STEPS=1000", "SHUTDOWN_GRACE=1s"),
 		dice:  rand.New(rand.NewPCG(*seed, 1)), talks: talks,
 	}
 	if *seed%2 == 0 {
@@ -55,13 +57,14 @@ func TestRounds(t *testing.T) {
 	}
 	last := r.settle(talks)
 	n := r.check(t, last)
-	looks := 0
+	looks, late := 0, 0
 	for _, b := range r.bots {
 		r.stale += counted(b, staleWrites)
 		looks += counted(b, "reeve_looks_total")
+		late += counted(b, "reeve_late_posts_total")
 	}
-	t.Logf("%d said, %d acknowledged, %d answered, %d of them as information, %d stopped; %d stale writes refused",
-		n.said, n.acknowledged, n.answered, n.told, n.stopped, r.stale)
+	t.Logf("%d said, %d acknowledged, %d answered, %d of them as information, %d stopped; %d stale writes refused; of the last replicas %d looks before a post, %d posts after their deadline",
+		n.said, n.acknowledged, n.answered, n.told, n.stopped, r.stale, looks, late)
 	if r.stale == 0 {
 		t.Error("no stale write was refused: this run has not looked at what lost workers write")
 	}
