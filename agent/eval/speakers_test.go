@@ -18,7 +18,8 @@ type talk struct {
 	Before []said        `json:"before"`
 	Steers []said        `json:"steers"`
 	Ask    string        `json:"ask"`
-	Want   []chat.UserID `json:"want"` // empty: nobody
+	Want   []chat.UserID `json:"want"`
+	Says   string        `json:"says"` // a word, where there is nobody to name
 	Not    []chat.UserID `json:"not"`
 	Reason string        `json:"reason"`
 }
@@ -48,6 +49,9 @@ func speakers(ctx context.Context, model agent.Model, cases []talk) score {
 			if !strings.Contains(answer, string(user)) {
 				return fmt.Sprintf("it does not name %s (%s): %.200q", user, c.Reason, answer)
 			}
+		}
+		if !strings.Contains(strings.ToLower(answer), c.Says) {
+			return fmt.Sprintf("it does not say %s (%s): %.200q", c.Says, c.Reason, answer)
 		}
 		for _, user := range c.Not {
 			if strings.Contains(answer, string(user)) {

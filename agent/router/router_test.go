@@ -114,8 +114,8 @@ func TestTheModelIsToldDataAlone(t *testing.T) {
 
 func TestTheQuestionIsBounded(t *testing.T) {
 	q := router.Question{Message: strings.Repeat("m", 1<<20)}
-	for range 1000 {
-		q.Running = append(q.Running, strings.Repeat("r", 100_000))
+	for range 100 {
+		q.Running = append(q.Running, strings.Repeat("r", 10_000))
 	}
 	if n := len(router.Request(q).Messages[0].Content); n > 20_000 {
 		t.Errorf("the question has %d bytes", n)
