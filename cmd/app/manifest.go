@@ -22,7 +22,7 @@ type reason struct{ name, why string }
 var scopes = []reason{
 	{"app_mentions:read", "be told of mentions"},
 	{"channels:history", "be told of messages, and read threads, in public channels"},
-	{"channels:read", "know its channels, and whether each is public, private or shared"},
+	{"channels:read", "know its channels, whether each is public, private or shared, and who is a member"},
 	{"chat:write", "answer"},
 	{"groups:history", "the same as channels:history, in private channels"},
 	{"groups:read", "the same as channels:read"},
