@@ -2,6 +2,7 @@ package runtime_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"maps"
 	"regexp"
@@ -31,16 +32,31 @@ import (
 // one; only the actor's words of this turn stand as the request; and a run that
 // goes on in another process shows what the one before it showed.
 func TestS5_RandomConversations(t *testing.T) {
+	asked := map[string]bool{}
+	flag.Visit(func(f *flag.Flag) { asked[f.Name] = true })
+	for name, value := range map[string]string{"rapid.checks": "25", "rapid.nofailfile": "true"} {
+		if !asked[name] {
+			if err := flag.Set(name, value); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	var seen sightings
 	rapid.Check(t, func(rt *rapid.T) {
-		c := newConversation(t, rt)
+		c := newConversation(t, rt, &seen)
 		defer c.end()
 		for range rapid.IntRange(10, 40).Draw(rt, "steps") {
 			c.step()
 		}
 	})
+	if !asked["rapid.checks"] && (seen.resumed.Load() == 0 || seen.repeated.Load() == 0 || seen.summaries.Load() == 0 || seen.hidden.Load() == 0) {
+		t.Errorf("this has not been played: %d resumed prompts, %d repeated calls, %d summaries, %d conflicts with something private before them",
+			seen.resumed.Load(), seen.repeated.Load(), seen.summaries.Load(), seen.hidden.Load())
+	}
 }
 
-var compared atomic.Int64
+// sightings count what must have been played.
+type sightings struct{ resumed, repeated, summaries, hidden atomic.Int64 }
 
 // mark is what a private text carries.
 var mark = regexp.MustCompile(`\[private of (\S+) in (t_\w+) \d+\]`)
@@ -60,6 +76,7 @@ type asking struct {
 type conversation struct {
 	*play
 	rt    *rapid.T
+	seen  *sightings
 	now   *replica
 	asked chan asking
 	// last is the request that waits, committed whether its turn has fixed what
@@ -80,8 +97,8 @@ type conversation struct {
 	said    []chat.Message
 }
 
-func newConversation(t *testing.T, rt *rapid.T) *conversation {
-	c := &conversation{play: newPlay(t), rt: rt, asked: make(chan asking, 100), committed: map[chat.TurnID]bool{}, runs: map[string]plugins.Run{}, blanked: map[chat.TurnID]bool{}, hangs: make(chan struct{}, 1)}
+func newConversation(t *testing.T, rt *rapid.T, seen *sightings) *conversation {
+	c := &conversation{play: newPlay(t), rt: rt, seen: seen, asked: make(chan asking, 100), committed: map[chat.TurnID]bool{}, runs: map[string]plugins.Run{}, blanked: map[chat.TurnID]bool{}, hangs: make(chan struct{}, 1)}
 	c.prefix = fmt.Sprintf("%s:%d", c.prefix, time.Now().UnixNano())
 	c.says(alice, "root")
 	c.slack.thread = []chat.Message{c.remark(bob, "said before")}
@@ -99,7 +116,7 @@ func (c *conversation) remark(who chat.Actor, text string) chat.Message {
 // replace ends the replica, if there is one, and starts another.
 func (c *conversation) replace() {
 	if c.now != nil {
-		c.now.end()
+		c.end()
 	}
 	c.generation.Add(1)
 	c.now = c.replica(func(o *runtime.Options) {
@@ -111,7 +128,10 @@ func (c *conversation) replace() {
 	})
 }
 
-func (c *conversation) end() { c.now.end() }
+func (c *conversation) end() {
+	c.now.end()
+	_ = c.now.box.Shutdown()
+}
 
 // forgetful knows whom it was asked for, by a name of its own.
 type forgetful struct {
@@ -155,6 +175,7 @@ func (c *conversation) Complete(ctx context.Context, req agent.Request) (agent.R
 	turn := ctx.Value(inTurn{}).(agent.Turn)
 	c.checkRequest(turn, req)
 	if agent.IsSummary(req) {
+		c.seen.summaries.Add(1)
 		return agent.Reply{Text: "So far: " + marks(all(req)), Tokens: 1}, nil
 	}
 	a := asking{turn, req, make(chan func() (agent.Reply, error), 1)}
@@ -202,6 +223,9 @@ func (c *conversation) checkRequest(turn agent.Turn, req agent.Request) {
 			conflict = conflict || e.Origin == string(chat.Steer) && e.Author != turn.Actor.Key()
 		}
 	}
+	if conflict && slices.ContainsFunc(turn.Before, func(e chat.Entry) bool { return e.Private && e.Turn != turn.ID }) {
+		c.seen.hidden.Add(1)
+	}
 	c.checkMarks("a request", all(req), turn.ID, turn.Actor, conflict)
 }
 
@@ -232,6 +256,7 @@ func (c *conversation) Call(ctx context.Context, a plugins.Asked) plugins.Result
 		c.hangs <- struct{}{}
 		<-ctx.Done()
 	case again && !blanked:
+		c.seen.repeated.Add(1)
 		if diff := cmp.Diff(before, a.Run); diff != "" {
 			c.blame("made again after a restart, a call is shown something else (-before +after):\n%s", diff)
 		}
@@ -406,7 +431,7 @@ func (c *conversation) restart() {
 		c.quiet = true
 		return
 	}
-	compared.Add(1)
+	c.seen.resumed.Add(1)
 	if diff := cmp.Diff(before.req, c.last.req); diff != "" {
 		c.rt.Fatalf("after a restart the model is shown something else (-before +after):\n%s", diff)
 	}
