@@ -47,6 +47,9 @@ func (d *Demo) Complete(ctx context.Context, req agent.Request) (agent.Reply, er
 	if agent.IsSummary(req) {
 		return agent.Reply{Text: "Earlier turns of this thread. (The demo model cannot summarise.)"}, nil
 	}
+	if req.Schema != nil {
+		return notes(req), nil
+	}
 	slow := d.Pace() > 0
 	if err := d.work(ctx); err != nil {
 		return agent.Reply{}, err
