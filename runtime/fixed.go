@@ -21,7 +21,8 @@ type fixed struct {
 	// Names are display names by actor, the empty ones too.
 	Names map[string]string `json:"names,omitempty"`
 
-	news bool // something stands in no log yet
+	known bool // it stands in the log
+	news  bool // something of it does not
 }
 
 // begun takes what was fixed out of a log's entries. Names that came later
@@ -30,7 +31,7 @@ func begun(own []chat.Entry) ([]chat.Entry, fixed) {
 	var f fixed
 	rest := slices.DeleteFunc(slices.Clone(own), func(e chat.Entry) bool {
 		if e.Origin == chat.Begun {
-			_ = json.Unmarshal([]byte(e.Text), &f) // adds to the names; what cannot be read is not fixed
+			f.known = json.Unmarshal([]byte(e.Text), &f) == nil || f.known // adds to the names
 		}
 		return e.Origin == chat.Begun
 	})

@@ -15,8 +15,8 @@ import (
 // that run's first commit, so that a resumed one shows the same.
 func (r *Runtime) turn(ctx context.Context, c *mailbox.Claimed, own []chat.Entry, facts Facts, log *turnLog) (agent.Turn, error) {
 	own, fixed := begun(own)
-	if c.Fresh {
-		fixed.Actor, fixed.Zone = facts.Name, facts.Zone
+	if !fixed.known {
+		fixed.Actor, fixed.Zone, fixed.news = facts.Name, facts.Zone, true
 	}
 	log.fixed = &fixed
 	t := agent.Turn{ID: c.Turn, Conversation: c.Conversation, Actor: c.Actor, Bot: r.opts.Bot, Visibility: visibility(c.Log)}
