@@ -173,7 +173,8 @@ type Task struct {
 	Run func(ctx context.Context, ended Ended) error
 }
 
-// Ended is a turn that has ended.
+// Ended is a turn that has ended, or, in Wants, is about to. Its transcript is that
+// turn's alone: earlier turns are not in it.
 type Ended struct {
 	Run
 	Outcome Outcome

@@ -56,6 +56,20 @@
 // lease is no outage, however often it comes: else a store that is slow now and
 // then would keep a lost worker's turn waiting for good.
 //
+// # After a turn
+//
+// The step that closes a turn writes down which tasks of plugins are to follow it.
+// They run once its parts have left the outbox, on any replica, each under a lease
+// of its own; neither the answer nor the next turn waits for them. A message that
+// another author steered into a turn can be handed back: it waits for a turn of its
+// author's, and the turn that has read it keeps it as context. In the mode router
+// a small model may think otherwise of where an unread message waits; it is asked
+// behind the acknowledgement, and its opinion counts if nothing has changed since.
+//
+//	Runtime.takeTask       a try of a task
+//	Runtime.HandBackTool   the tool with which the model hands back
+//	Runtime.route          asks the router
+//
 // # A message, from the socket to its reply
 //
 // Each line is a function; a test fails when one is gone.
