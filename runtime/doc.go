@@ -66,9 +66,9 @@
 // a small model may think otherwise of where an unread message waits; it is asked
 // behind the acknowledgement, and its opinion counts if nothing has changed since.
 //
-//	Runtime.takeTask       a try of a task
-//	Runtime.HandBackTool   the tool with which the model hands back
-//	Runtime.route          asks the router
+//	runtime.Runtime.takeTask      tries a task
+//	runtime.Runtime.HandBackTool  is the tool with which the model hands back
+//	runtime.Runtime.route         asks the router
 //
 // # A message, from the socket to its reply
 //
