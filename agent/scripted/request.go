@@ -19,6 +19,9 @@ type Request struct {
 	StreamOptions *struct {
 		IncludeUsage bool `json:"include_usage"`
 	} `json:"stream_options"`
+	// Format is set where an answer of a form is asked for, as memory does after
+	// a turn.
+	Format json.RawMessage `json:"response_format"`
 	// Raw is the whole body.
 	Raw json.RawMessage `json:"-"`
 	// Authorization is the header of that name.

@@ -25,6 +25,8 @@ type Server struct {
 	steps     []Step
 	otherwise func(Request) Step
 	requests  []Request
+	form      func(Request) string
+	forms     []Request
 	arrived   chan struct{} // closed and renewed when a request arrives
 }
 
@@ -69,6 +71,33 @@ func (s *Server) Otherwise(answer func(Request) Step) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.otherwise = answer
+}
+
+// Form answers requests for an answer of a form: what is asked beside and after
+// turns, and takes no step. Nil, as at first: as if there were nothing to say.
+func (s *Server) Form(answer func(Request) string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.form = answer
+}
+
+// Forms are the requests for an answer of a form so far, in order. They are not
+// among Requests.
+func (s *Server) Forms() []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]Request(nil), s.forms...)
+}
+
+// filled answers a request for an answer of a form.
+func (s *Server) filled(request Request) Step {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.forms = append(s.forms, request)
+	if s.form == nil {
+		return Answer(`{"memories":[]}`)
+	}
+	return Answer(s.form(request))
 }
 
 // Requests are what was asked so far, in order.
@@ -119,6 +148,10 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	request.Raw, request.Authorization = body, r.Header.Get("Authorization")
+	if request.Format != nil {
+		s.answer(w, r, request, s.filled(request))
+		return
+	}
 	step := s.next(request)
 	if step.hold != nil {
 		select {
