@@ -7,12 +7,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/caarlos0/env/v11"
 	"golang.org/x/sync/errgroup"
 
 	"reeve/plugins"
 	"reeve/plugins/gate"
 	"reeve/plugins/outbound"
+	"reeve/plugins/settings"
 	"reeve/runtime"
 	"reeve/runtime/chat"
 	"reeve/slackapp"
@@ -55,13 +55,11 @@ func (a assembly) extend(ctx context.Context, options gate.Options) (*extensions
 // services are what a plugin of a name may use.
 func services(name string, log *slog.Logger, environ []string, offer func([]plugins.Tool) error) plugins.Services {
 	return plugins.Services{
-		Log: log.With("plugin", name),
-		Now: time.Now,
-		Settings: func(into any) error {
-			return env.ParseWithOptions(into, env.Options{Prefix: strings.ToUpper(name) + "_", Environment: env.ToMap(environ)})
-		},
-		HTTP:  outbound.Options{}.Client,
-		Offer: offer,
+		Log:      log.With("plugin", name),
+		Now:      time.Now,
+		Settings: func(into any) error { return settings.Read(name, environ, into) },
+		HTTP:     outbound.Options{}.Client,
+		Offer:    offer,
 	}
 }
 

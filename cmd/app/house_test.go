@@ -24,6 +24,8 @@ var mayImport = map[string][]string{
 	"plugins":              {"runtime/chat"},
 	"plugins/*":            {"plugins", "runtime/chat"},
 	"plugins/outbound":     {},
+	"plugins/settings":     {},
+	"plugins/plugintest":   {"plugins", "plugins/settings", "runtime/chat"},
 	"plugins/web":          {"plugins", "plugins/outbound", "runtime/chat"},
 	"agent":                {"plugins", "runtime/chat"},
 	"agent/*":              {"agent", "plugins", "runtime/chat"},
@@ -46,7 +48,7 @@ var mayUse = map[string][]string{
 	"github.com/alicebob/miniredis":     {"runtime/mailbox", "runtime/mailbox/*"},
 	"github.com/slack-go/slack":         {"slackapp", "slackapp/*"},
 	"github.com/sashabaranov/go-openai": {"agent/openai"},
-	"github.com/caarlos0/env":           {"cmd/app", "plugins/plugintest"},
+	"github.com/caarlos0/env":           {"cmd/app", "plugins/settings"},
 	"github.com/alecthomas/kong":        {"cmd/app"},
 }
 

@@ -81,7 +81,7 @@ func TestNothingToRepeat(t *testing.T) {
 }
 
 func TestAWrongSettingStopsTheStart(t *testing.T) {
-	for value, want := range map[string]string{"0": "ECHO_KEEP is 0", "many": "ECHO_"} {
+	for value, want := range map[string]string{"0": "ECHO_KEEP is 0", "many": "ECHO_KEEP cannot be read"} {
 		if err := plugintest.Refused(t, echo.New(), plugintest.Env("ECHO_KEEP="+value)); !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", value, err)
 		}

@@ -20,14 +20,12 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/caarlos0/env/v11"
-
 	"reeve/plugins"
+	"reeve/plugins/settings"
 	"reeve/runtime/chat"
 )
 
@@ -138,17 +136,11 @@ func (h *Host) open(ctx context.Context) (err error) {
 func (h *Host) Services() plugins.Services {
 	name := h.plugin.Name()
 	return plugins.Services{
-		Log: slog.New(slog.NewTextHandler(writer{h}, &slog.HandlerOptions{Level: slog.LevelDebug})).With("plugin", name),
-		Now: h.Now,
-		Settings: func(into any) error {
-			prefix := strings.ToUpper(name) + "_"
-			if err := env.ParseWithOptions(into, env.Options{Prefix: prefix, Environment: env.ToMap(h.options.environ)}); err != nil {
-				return fmt.Errorf("read the variables %s*: %w", prefix, err)
-			}
-			return nil
-		},
-		HTTP:  h.web.client,
-		Offer: h.offer,
+		Log:      slog.New(slog.NewTextHandler(writer{h}, &slog.HandlerOptions{Level: slog.LevelDebug})).With("plugin", name),
+		Now:      h.Now,
+		Settings: func(into any) error { return settings.Read(name, h.options.environ, into) },
+		HTTP:     h.web.client,
+		Offer:    h.offer,
 	}
 }
 
