@@ -20,6 +20,9 @@ export class Fates {
     switch (line.msg) {
       case "message":
         return this.decided(line);
+      case "message routed":
+      case "message handed back":
+        return this.moved(line);
       case "turn runs":
         return this.runs(line, at);
       case "turn ended":
@@ -73,6 +76,18 @@ export class Fates {
         if (known) known.note = "Its new text joined as a correction.";
         break;
     }
+  }
+
+  // moved is another opinion on a message: the router's, or, where it was handed
+  // back, that of the turn which has read it.
+  moved(line) {
+    const [, channel] = placeOf(line.conversation);
+    const fate = this.of(channel, line.ts);
+    if (!fate) return;
+    const turn = this.turns.get(line.turn);
+    const word = line.disposition ?? "wait";
+    Object.assign(fate, { word, turn: word === "wait" ? null : line.turn, forced: false, runs: turn?.actor ?? fate.runs });
+    if (turn && word === "steer_context" && !turn.told.includes(fate.author)) turn.told.push(fate.author);
   }
 
   runs(line, at) {

@@ -22,7 +22,7 @@ export class Store {
     if (e.kind === "annotation") {
       if (e.name !== "log") return null;
       this.fates.hear(e.data, Date.parse(e.time));
-      return e.data.msg === "message" ? "fate" : "turn";
+      return e.data.msg.startsWith("message") ? "fate" : "turn";
     }
     if (e.seq <= this.seq) return null; // it is in the snapshot
     const messages = (id) => this.channels.get(id)?.messages;
