@@ -99,4 +99,20 @@ var mutants = []mutant{
 			"e.Role == chat.UserRole &&"}},
 		pkg: "./agent", tests: "TestOnlyTheActorsWordsOfThisTurnStandAsTheRequest|TestSteeredContextIsNamed",
 	},
+	{
+		what: "what was handed back is still carried: its turn's end makes it a follow-up once more",
+		changes: []change{{"runtime/mailbox/hand_back.lua",
+			"redis.call('HDEL', turn_key(turn), 'u:' .. ts, 'k:' .. ts)\n", ""}},
+		pkg: mailbox, tests: model + "|TestHandedBackMessageIsNoFollowUpASecondTime", args: shortModel,
+	},
+	{
+		what:    "a task before its turn's answer is posted",
+		changes: []change{{"runtime/mailbox/prelude_tasks.lua", " or has_unsent(c, turn)", ""}},
+		pkg:     mailbox, tests: "TestTaskIsDueOnceTheAnswerIsPosted",
+	},
+	{
+		what:    "a task without fence: whoever lost it says that it is done",
+		changes: []change{{"runtime/mailbox/task_end.lua", "if t[1] ~= ARGV[4] then return {} end\n", ""}},
+		pkg:     mailbox, tests: "TestTaskIsHeldByOneWorkerUnderItsLease",
+	},
 }
