@@ -150,3 +150,14 @@ func TestAReviewThatIsNotPassedKeepsNothing(t *testing.T) {
 		})
 	}
 }
+
+// Should another's entry ever come among the evidence, it proves nothing.
+func TestAPersonalMemoryCitesItsOwnerAlone(t *testing.T) {
+	given := []plugins.Entry{{ID: "a", Author: alice, Text: "I prefer terse code reviews"}, {ID: "b", Author: bob, Text: "I prefer long code reviews"}}
+	for entry, ok := range map[int]bool{1: true, 2: false} {
+		p := cites(Preference, "reviews", "Prefers reviews of a length.", entry, "code reviews")
+		if _, err := accept(p, mine(alice), "t_1", given, noon); (err == nil) != ok {
+			t.Errorf("citing entry %d: %v", entry, err)
+		}
+	}
+}
