@@ -192,3 +192,20 @@ func TestARequestThatIsTooLongIsMadeSmallerOnce(t *testing.T) {
 		}
 	})
 }
+
+// The last results stay as they are while there is anything else to cut.
+func TestTheLastResultsStayWhole(t *testing.T) {
+	own := []chat.Entry{request("110.0", "go")}
+	for i, size := range []int{900, 900, 900, 5000} {
+		id := fmt.Sprint("c", i)
+		own = append(own, calls("", ask(id, "look")), result(id, "look", strings.Repeat("z", size)))
+	}
+	all := agent.Estimate(agent.BuildRequest(turn(own...), nil, 0))
+	req := agent.BuildRequest(turn(own...), nil, all-500)
+	if n := agent.Estimate(req); n > all-500 {
+		t.Errorf("the request takes %d tokens", n)
+	}
+	if last := req.Messages[len(req.Messages)-1].Content; strings.Count(last, "z") != 5000 {
+		t.Errorf("the last result has %d bytes", len(last))
+	}
+}
