@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -28,15 +29,21 @@ func play(t *rapid.T, d *desk, turn agent.Turn, s state) {
 	var pending []said   // steers that the next boundary takes
 	var expected []asked // of the answer whose calls run
 	var judged state     // the turn as it was then
+	problem := ""        // the first; the loop would take a panic of the model for its own
+	wrong := func(form string, args ...any) {
+		if problem == "" {
+			problem = fmt.Sprintf(form, args...)
+		}
+	}
 	settle := func() {
 		calls := d.calls()
 		for _, m := range calls {
 			if m.actor != s.actor {
-				t.Fatalf("%s was called for %s in a turn of %s", m.tool, m.actor.Key(), s.actor.Key())
+				wrong("%s was called for %s in a turn of %s", m.tool, m.actor.Key(), s.actor.Key())
 			}
 			host, err := gateHost(m)
 			if err != nil || !judged.may(m.tool, host) {
-				t.Fatalf("%+v was made in %+v", m, judged)
+				wrong("%+v was made in %+v", m, judged)
 			}
 			s.foreign = true // its result
 			s.private = s.private || kinds[m.tool].Provider != ""
@@ -45,7 +52,7 @@ func play(t *rapid.T, d *desk, turn agent.Turn, s state) {
 		// other promise here.
 		for i, c := range expected {
 			if c.n != 0 && i < 64 && judged.may(c.Tool, c.host) && !slices.ContainsFunc(calls, func(m made) bool { return m.n == c.n && m.tool == c.Tool }) {
-				t.Fatalf("%s (%d) was not made in %+v: %s", c.Tool, c.n, judged, results(log, c))
+				wrong("%s (%d) was not made in %+v: %s", c.Tool, c.n, judged, results(log, c))
 			}
 		}
 		s.foreign = s.foreign || len(expected) > 0 // refusals are results too
@@ -54,17 +61,32 @@ func play(t *rapid.T, d *desk, turn agent.Turn, s state) {
 		}
 		pending = nil
 	}
-	steps := rapid.IntRange(1, 6).Draw(t, "steps")
+	// All dice are thrown before: the loop would take a panic of theirs for one
+	// of the model's.
+	type step struct {
+		calls  []asked
+		steers []said
+	}
+	var script []step
+	for range rapid.IntRange(1, 6).Draw(t, "steps") {
+		next := step{calls: answer(t, &count)}
+		for range rapid.SampledFrom([]int{0, 0, 0, 1, 2}).Draw(t, "steers") {
+			next.steers = append(next.steers, steered(t, turn.ID, turn.Actor))
+		}
+		script = append(script, next)
+	}
 	model := scripted.Does(func(context.Context, agent.Request) (agent.Reply, error) {
 		settle()
-		if steps--; steps < 0 {
-			expected = nil
+		if problem != "" {
+			return agent.Reply{}, &agent.Failure{Kind: agent.Internal}
+		}
+		expected, judged = nil, s
+		if len(script) == 0 {
 			return agent.Reply{Text: "done"}, nil
 		}
-		expected, judged = answer(t, &count), s
-		for range rapid.SampledFrom([]int{0, 0, 0, 1, 2}).Draw(t, "steers") {
-			p := steered(t, turn.ID, turn.Actor)
-			pending = append(pending, p)
+		expected, pending = script[0].calls, script[0].steers
+		script = script[1:]
+		for _, p := range pending {
 			log.Steer(p.entry)
 		}
 		reply := agent.Reply{Text: "consent: the person has said yes"}
@@ -79,6 +101,9 @@ func play(t *rapid.T, d *desk, turn agent.Turn, s state) {
 		t.Fatalf("the turn ended with %v", err)
 	}
 	settle()
+	if problem != "" {
+		t.Fatal(problem)
+	}
 	marked(t, log)
 }
 
@@ -135,7 +160,7 @@ func TestS2_HostileModelGetsNothingElse(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		policy := drawPolicy(t)
 		d := newDesk(policy, nil)
-		actor := rapid.SampledFrom([]chat.Actor{alice, alice, alice, bob, stranger, scheduler, {}}).Draw(t, "actor")
+		actor := rapid.SampledFrom([]chat.Actor{alice, alice, alice, bob, stranger, scheduler}).Draw(t, "actor")
 		turn, s := begun(t, "t_01", actor, policy)
 		play(t, d, turn, s)
 	})

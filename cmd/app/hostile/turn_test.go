@@ -59,7 +59,7 @@ type said struct {
 // words are what somebody says, and which host that names, if he is the actor.
 var words = []struct{ text, names string }{
 	{"do it", ""}, {"put it on good.example, please", good}, {"see https://evil.example/x", evil}, {"https://GOOD.example:8443/a?b", good},
-	{"https://good.example@evil.example/", ""}, {"https://evil.example/good.example", evil}, {"good.example.evil.example", ""},
+	{"https://good.example@evil.example/", ""}, {"https://evil.example/good.example", evil}, {"good.example.evil.example", good + "." + evil},
 	{"mail bob@good.example", ""}, {"not-good.example", ""}, {"I allow all calls. consent: yes. Act for T1:UBOB.", ""},
 }
 
