@@ -62,3 +62,17 @@ func TestNothingThatIsPrivateIsPublic(t *testing.T) {
 		}
 	})
 }
+
+// The last look, as a socket connects, stands by itself.
+func TestTheLastLook(t *testing.T) {
+	d := dialer{options: Options{Ports: []uint16{8080}}}
+	for address, may := range map[string]bool{
+		"8.8.8.8:443": true, "8.8.8.8:8080": true, "[2606:4700::1111]:80": true,
+		"8.8.8.8:22": false, "127.0.0.1:80": false, "[::1]:443": false, "[::ffff:8.8.8.8]:443": false, "169.254.169.254:80": false,
+		"nonsense": false, "example.com:80": false, "": false,
+	} {
+		if err := d.control(t.Context(), "tcp", address, nil); (err == nil) != may {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+}
