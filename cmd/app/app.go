@@ -118,6 +118,8 @@ type commands struct {
 	Turn       turnCommand       `cmd:"" help:"Tell a turn's story; end it, or resume one that nobody touched."`
 	Outbox     outboxCommand     `cmd:"" help:"List the parts of answers that are not posted yet."`
 	Dead       deadCommand       `cmd:"" help:"List records that could not be processed and were set aside."`
+	Memories   memoriesCommand   `cmd:"" help:"List who has memories, or what is remembered of one person or channel."`
+	Person     personCommand     `cmd:"" help:"Export, or erase, all that is kept of a person."`
 	Check      checkCommand      `cmd:"" help:"Test settings, tokens, Redis and model, and say how to mend what is wrong."`
 	Manifest   manifestCommand   `cmd:"" help:"Print the manifest from which Slack makes the app."`
 	Version    versionCommand    `cmd:"" help:"Print the version."`

@@ -41,10 +41,11 @@ type deadCommand struct {
 
 // report is where an operator's command reads and writes.
 type report struct {
-	p    *process
-	box  *mailbox.Box
-	out  io.Writer
-	json bool
+	p        *process
+	box      *mailbox.Box
+	out      io.Writer
+	json     bool
+	settings Settings
 }
 
 // operate opens the store that run would open, for one command.
@@ -61,7 +62,7 @@ func operate(p *process, asJSON bool, command func(report) error) error {
 		return &ConfigError{[]string{"REDIS_URL: " + err.Error()}}
 	}
 	defer box.Shutdown()
-	return command(report{p, box, redactedWriter{p.options.Stdout, newRedactor(p.secrets...)}, asJSON})
+	return command(report{p, box, redactedWriter{p.options.Stdout, newRedactor(p.secrets...)}, asJSON, settings})
 }
 
 // asJSON prints a value in the form that programs read.

@@ -36,6 +36,7 @@
 //	task_claim, task_renew, task_end
 //	           a try of a task that follows a turn: taken up, kept, over
 //	store_set  a key of a plugin's store is written
+//	erase      what a conversation holds of a person is taken out, for an operator
 //
 // # Round trips
 //

@@ -60,3 +60,37 @@ func (d *deaf) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Process
 		return err
 	}
 }
+
+// Prefix begins every key.
+func (b *Box) Prefix() string { return b.keys.prefix }
+
+// DieAfter lets the process die when it has sent so many steps: no more of them
+// reach the server, and none is answered.
+func (b *Box) DieAfter(steps int) { b.rdb.AddHook(&dying{left: steps}) }
+
+type dying struct {
+	mu   sync.Mutex
+	left int
+}
+
+func (d *dying) DialHook(next redis.DialHook) redis.DialHook          { return next }
+func (d *dying) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return next }
+
+func (d *dying) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		for _, cmd := range cmds {
+			if cmd.Name() != "evalsha" {
+				return next(ctx, cmds)
+			}
+		}
+		if d.left--; d.left < 0 {
+			for _, cmd := range cmds {
+				cmd.SetErr(context.Canceled)
+			}
+			return context.Canceled
+		}
+		return next(ctx, cmds)
+	}
+}

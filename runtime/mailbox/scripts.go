@@ -98,6 +98,9 @@ var routeSource string
 //go:embed store_set.lua
 var storeSetSource string
 
+//go:embed erase.lua
+var eraseSource string
+
 // script is one transition. Its name carries a version: a release that changes
 // what a script does gives it a new one, so that two releases can work side by
 // side on one store.
@@ -115,13 +118,13 @@ type scripts struct {
 
 	mend, aside, abandon script
 
-	taskClaim, taskRenew, taskEnd, handBack, route, storeSet script
+	taskClaim, taskRenew, taskEnd, handBack, route, storeSet, erase script
 }
 
 func (s *scripts) all() []*script {
 	return []*script{&s.put, &s.renew, &s.commit, &s.close, &s.claim, &s.handover, &s.settle,
 		&s.park, &s.endWait, &s.sent, &s.sendClaim, &s.edit, &s.remove, &s.stamp, &s.closeGap, &s.mend, &s.aside, &s.abandon,
-		&s.taskClaim, &s.taskRenew, &s.taskEnd, &s.handBack, &s.route, &s.storeSet}
+		&s.taskClaim, &s.taskRenew, &s.taskEnd, &s.handBack, &s.route, &s.storeSet, &s.erase}
 }
 
 // newScripts builds the scripts. On a real server each begins with the #!lua
@@ -152,6 +155,7 @@ func newScripts(header bool, opts Options) *scripts {
 		taskClaim: make("task_claim_v1", taskClaimSource), taskRenew: make("task_renew_v1", taskRenewSource),
 		taskEnd: make("task_end_v1", taskEndSource), handBack: make("hand_back_v1", handBackSource),
 		route: make("route_v1", routeSource), storeSet: make("store_set_v1", storeSetSource),
+		erase: make("erase_v1", eraseSource),
 	}
 }
 
