@@ -44,9 +44,6 @@ func (p *Plugin) Use(o Options) {
 	p.options = o
 }
 
-// CountMemories counts what became of memories; the label says what.
-const CountMemories = "memories"
-
 func (*Plugin) Name() string { return "memory" }
 
 func (p *Plugin) Open(_ context.Context, services plugins.Services) (plugins.Extension, error) {
@@ -92,7 +89,7 @@ func (p *Plugin) extract(from func(plugins.Run) (extraction, bool)) func(context
 		}
 		memories, err := x.propose(ctx, p.options.Model, ended.Run, p.services)
 		if errors.Is(err, errAnswer) {
-			p.options.Count(CountMemories, "no_answer", 1)
+			p.options.Count(CountMemories, countedNoAnswer, 1)
 			p.services.Log.Warn("no memories", "turn", ended.Turn, "owner", x.owner.Key(), "err", err)
 			return nil
 		}
@@ -101,7 +98,7 @@ func (p *Plugin) extract(from func(plugins.Run) (extraction, bool)) func(context
 		}
 		outcomes, err := p.options.Store.Add(ctx, x.owner, p.services.Now(), memories...)
 		if errors.Is(err, ErrFull) {
-			p.options.Count(CountMemories, "full", len(memories))
+			p.options.Count(CountMemories, countedFull, len(memories))
 			p.services.Log.Warn("memories are full", "turn", ended.Turn, "owner", x.owner.Key())
 			return nil
 		}

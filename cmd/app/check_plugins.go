@@ -23,6 +23,7 @@ func checkPlugins(ctx context.Context, chosen []plugins.Plugin, environ []string
 	var found []finding
 	for _, plugin := range chosen {
 		test := "plugin " + plugin.Name()
+		furnishForCheck(plugin)
 		with := services(plugin.Name(), log, environ, func([]plugins.Tool) error { return nil })
 		if _, err := plugin.Open(ctx, with); err != nil {
 			for line := range strings.Lines(err.Error()) {

@@ -8,6 +8,7 @@ import (
 	"reeve/agent"
 	"reeve/agent/openai"
 	"reeve/memory"
+	"reeve/plugins"
 	"reeve/runtime/chat"
 	"reeve/runtime/mailbox"
 )
@@ -29,6 +30,13 @@ func (a assembly) furnish(box *mailbox.Box, model agent.Model) error {
 		})
 	}
 	return nil
+}
+
+// furnishForCheck gives it what it needs to be opened, and no more.
+func furnishForCheck(p plugins.Plugin) {
+	if plugin, ok := p.(*memory.Plugin); ok {
+		plugin.Use(memory.Options{Store: &memory.Store{}, Model: askOnce{}})
+	}
 }
 
 // memoryStore is the store of memories, beside the mailbox on the same Redis.

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"reeve/agent"
+	"reeve/memory"
 	"reeve/runtime"
 	"reeve/runtime/chat"
 	"reeve/runtime/mailbox"
@@ -78,7 +79,7 @@ func TestEveryCountHasAMetric(t *testing.T) {
 	m := newMetrics("v0")
 	told := []string{
 		runtime.CountMessages, runtime.CountEnded, runtime.CountResumed, mailbox.CountFollowUps, mailbox.CountStale, mailbox.CountMended,
-		mailbox.CountAside, runtime.CountTasks, runtime.CountHandedBack, runtime.CountRouted, mailbox.CountUntouched, slackapp.CountParts, slackapp.CountLooks, slackapp.CountLate, agent.CountModelCalls, agent.CountTokens,
+		mailbox.CountAside, runtime.CountTasks, runtime.CountHandedBack, runtime.CountRouted, memory.CountMemories, mailbox.CountUntouched, slackapp.CountParts, slackapp.CountLooks, slackapp.CountLate, agent.CountModelCalls, agent.CountTokens,
 	}
 	if len(told) != len(counted) {
 		t.Errorf("%d counts, %d counters", len(told), len(counted))
@@ -123,7 +124,7 @@ func TestEveryCounterBeginsAtZero(t *testing.T) {
 func TestEveryCountIsListed(t *testing.T) {
 	declared := regexp.MustCompile(`(?m)^\t(Count[A-Za-z]+) += "`)
 	seen := 0
-	for _, name := range []string{"runtime/counts.go", "runtime/mailbox/counts.go", "slackapp/counts.go", "agent/meter.go"} {
+	for _, name := range []string{"runtime/counts.go", "runtime/mailbox/counts.go", "slackapp/counts.go", "agent/meter.go", "memory/counts.go"} {
 		text := sources(t)[name]
 		seen += len(declared.FindAll(text, -1))
 	}

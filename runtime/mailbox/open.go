@@ -99,7 +99,6 @@ type Box struct {
 // a server that cannot be reached: calls answer with errors until it can.
 func Open(opts Options) (*Box, error) {
 	opts = opts.filled()
-	redis.SetLogger(libraryLog{})
 	b := &Box{opts: opts, keys: keys{opts.Prefix}, owner: nonce(), scripts: newScripts(opts.URL != "", opts),
 		tasks: make(chan struct{}, 1)}
 	if opts.URL == "" {
@@ -167,6 +166,7 @@ func (libraryLog) Printf(_ context.Context, format string, args ...any) {
 
 // connect builds the client of a URL; nothing is sent yet.
 func connect(raw string) (redis.UniversalClient, error) {
+	redis.SetLogger(libraryLog{})
 	switch {
 	case strings.HasPrefix(raw, "redis+cluster://"):
 		h, err := hostList(raw)

@@ -1,0 +1,14 @@
+package memory
+
+// What is counted, by Options.Count.
+const (
+	CountMemories = "memories" // what became of proposed memories, by a word of Counted
+)
+
+// Counted are the words by which memories are counted.
+var Counted = []string{string(added), string(known), string(replaced), countedFull, countedNoAnswer}
+
+const (
+	countedFull     = "full"      // the owner has as many as he may have
+	countedNoAnswer = "no_answer" // the model did not answer in the form it was asked for
+)
