@@ -14,6 +14,8 @@ package outbound
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"net"
 	"net/http"
 	"net/netip"
@@ -23,10 +25,12 @@ import (
 // Options say what is reached, and how much of it is taken. The zero value is
 // what is meant for use.
 type Options struct {
-	// Allow are networks that are reached although they are not public, and
-	// Ports are those beside 80 and 443. They are for tests.
-	Allow []netip.Prefix
-	Ports []uint16
+	// Allow are networks that are reached although they are not public, Ports
+	// are those beside 80 and 443, and RootCAs sign certificates in place of
+	// those that the machine trusts. They are for tests.
+	Allow   []netip.Prefix
+	Ports   []uint16
+	RootCAs *x509.CertPool
 	// Resolver answers for names; nil: the machine's own.
 	Resolver Resolver
 	// MaxBody is how much of an answer can be read, in bytes, after it was
@@ -77,6 +81,7 @@ func (o Options) client(may func(host string) bool) *http.Client {
 			Proxy:                  nil,
 			DialContext:            d.dial,
 			ForceAttemptHTTP2:      true,
+			TLSClientConfig:        &tls.Config{RootCAs: o.RootCAs},
 			TLSHandshakeTimeout:    10 * time.Second,
 			ResponseHeaderTimeout:  30 * time.Second,
 			MaxResponseHeaderBytes: 64 << 10,

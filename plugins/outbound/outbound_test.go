@@ -3,6 +3,7 @@ package outbound_test
 import (
 	"compress/gzip"
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -344,5 +345,49 @@ func TestTheEnvironmentGivesNoProxy(t *testing.T) {
 	t.Setenv("http_proxy", "http://127.0.0.2:1")
 	if text, err := get(t, s.options().Any(), s.url("example.com", "/")); text != "hello" {
 		t.Errorf("%q, %v", text, err)
+	}
+}
+
+// Over TLS: the certificate is that of the host, HTTP/2 is spoken where it can
+// be, and no redirect leads down to http.
+func TestTLS(t *testing.T) {
+	s := newSite(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "in the clear") })
+	var to string
+	safe := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/down" {
+			http.Redirect(w, r, to, http.StatusFound)
+			return
+		}
+		_, _ = io.WriteString(w, r.Proto)
+	}))
+	safe.EnableHTTP2 = true
+	safe.StartTLS()
+	t.Cleanup(safe.Close)
+	_, port, _ := net.SplitHostPort(safe.Listener.Addr().String())
+	var number uint16
+	_, _ = fmt.Sscan(port, &number)
+	for _, host := range []string{"example.com", "other.test"} {
+		s.names.answers[host] = [][]string{{"127.0.0.1"}}
+	}
+	o := s.options()
+	o.Ports = append(o.Ports, number)
+	if _, err := get(t, o.Client("example.com"), "https://example.com:"+port+"/"); err == nil || !strings.Contains(err.Error(), "certificate") {
+		t.Errorf("a certificate that nobody trusts: %v", err)
+	}
+	o.RootCAs = x509.NewCertPool()
+	o.RootCAs.AddCert(safe.Certificate())
+	if text, err := get(t, o.Client("example.com"), "https://example.com:"+port+"/"); text != "HTTP/2.0" {
+		t.Errorf("%q, %v", text, err)
+	}
+	if _, err := get(t, o.Client("other.test"), "https://other.test:"+port+"/"); err == nil || !strings.Contains(err.Error(), "certificate") {
+		t.Errorf("a certificate of another host: %v", err)
+	}
+	to = s.url("example.com", "/")
+	_, err := get(t, o.Client("example.com"), "https://example.com:"+port+"/down")
+	if refused := refusal(t, err); !strings.Contains(refused.Why, "from https to http") {
+		t.Errorf("%q", refused.Why)
+	}
+	if hits := s.reached(); len(hits) > 0 {
+		t.Errorf("reached %q in the clear", hits)
 	}
 }

@@ -1,13 +1,19 @@
 package web_test
 
 import (
+	"crypto/x509"
 	"encoding/json"
+	"fmt"
 	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
 
 	"reeve/plugins"
+	"reeve/plugins/outbound"
 	"reeve/plugins/web"
 )
 
@@ -212,5 +218,30 @@ func TestInvisibleText(t *testing.T) {
 	got := newPlace(t, serve("text/html", page)).text(t)
 	if strings.Contains(got, "no") || !slices.Equal(strings.Fields(got), []string{"seen", "needs", "scripts"}) {
 		t.Errorf("%q", got)
+	}
+}
+
+// What was asked over TLS is not asked again in the clear.
+func TestNoRedirectLeadsDownToHTTP(t *testing.T) {
+	p := newPlace(t, serve("text/plain", "in the clear"))
+	safe := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, p.url("example.com", "/"), http.StatusFound)
+	}))
+	t.Cleanup(safe.Close)
+	u, _ := url.Parse(safe.URL)
+	ports := make([]uint16, 2)
+	_, _ = fmt.Sscan(u.Port()+" "+p.port, &ports[0], &ports[1])
+	roots := x509.NewCertPool()
+	roots.AddCert(safe.Certificate())
+	extension, err := web.With(web.Options{Outbound: outbound.Options{
+		Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, Ports: ports, Resolver: p, RootCAs: roots,
+	}}).Open(t.Context(), plugins.Services{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.tool = extension.Tools[0]
+	result := p.fetch(t, "https://example.com:"+u.Port()+"/")
+	if !result.Error || !strings.Contains(result.Text, "from https to http") || len(p.requests()) > 0 {
+		t.Errorf("%q, %d requests in the clear", result.Text, len(p.requests()))
 	}
 }
