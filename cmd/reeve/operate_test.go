@@ -20,13 +20,16 @@ func TestOperate(t *testing.T) {
 	server := redistest.Start(t)
 	testscript.Run(t, testscript.Params{
 		Dir:  "testdata/operate",
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "holds": holds},
 		Setup: func(env *testscript.Env) error {
 			// Each script has a store of its own.
 			prefix := redistest.Prefix()
 			env.Setenv("URL", server.URL())
 			env.Setenv("REDIS_PREFIX", prefix)
-			return seed(server.URL(), prefix)
+			if err := seed(server.URL(), prefix); err != nil {
+				return err
+			}
+			return seedMemories(server.URL(), prefix)
 		},
 	})
 }
