@@ -1,6 +1,9 @@
 package memory
 
 import (
+	"maps"
+	"slices"
+	"strings"
 	"testing"
 
 	"reeve/runtime/chat"
@@ -68,5 +71,23 @@ func TestTheStatesOfAMemory(t *testing.T) {
 		if got := m.State(k.now); got != want {
 			t.Errorf("%+v is %s, want %s", m, got, want)
 		}
+	}
+}
+
+func TestTheStoreWritesKeysOfTheKindsThatItNames(t *testing.T) {
+	k := newKit(t)
+	k.kept(mine(bob), Memory{Kind: Fact, Topic: "himself", Text: "bob is tall", Evidence: Evidence{Turn: "t_3", Spans: []Span{spanOf(bob, "I am tall")}}})
+	keys, err := k.store.redis.Keys(t.Context(), k.store.prefix+":*").Result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, key := range keys {
+		_, name, _ := strings.Cut(strings.TrimPrefix(key, k.store.prefix+":"), ":")
+		kind, _, _ := strings.Cut(name, ":")
+		seen[kind] = true
+	}
+	if got := slices.Sorted(maps.Keys(seen)); !slices.Equal(got, KeyKinds()) {
+		t.Errorf("keys of the kinds %v, and named are %v", got, KeyKinds())
 	}
 }
