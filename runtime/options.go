@@ -51,8 +51,9 @@ type Options struct {
 	MaxAttempts int
 	// TurnTimeout bounds the time that a turn runs, over all its runs; 15 min.
 	TurnTimeout time.Duration
-	// HistoryTokens bounds the history that a turn is shown, at 3 bytes a
-	// token; 25,000.
+	// HistoryTokens bounds the history that is read for a turn, from its actor's
+	// last summary on, at 3 bytes a token; 25,000. The agent shows what fits its
+	// prompt and summarises the rest.
 	HistoryTokens int
 	// RenewEvery is how often leases are renewed; 3 s.
 	RenewEvery time.Duration
