@@ -153,7 +153,7 @@ func TestSIGHUPReloads(t *testing.T) {
 func TestCallUnderWayIsWaitedForAtTheEnd(t *testing.T) {
 	h := newHost(t)
 	h.write(map[string]any{"kit": kit("plain", nil)})
-	h.start(mcp.Options{})
+	h.start(mcp.Options{Grace: 10 * time.Millisecond})
 	h.until(has("mcp_kit__wait"))
 	result := make(chan plugins.Result, 1)
 	pipe := filepath.Join(t.TempDir(), "pipe")
@@ -170,9 +170,11 @@ func TestCallUnderWayIsWaitedForAtTheEnd(t *testing.T) {
 		}
 	}
 	select {
+	case got := <-result:
+		t.Fatalf("the call was cut: %+v", got)
 	case <-stopped:
 		t.Fatal("it ended over a call")
-	default:
+	case <-time.After(300 * time.Millisecond): // by then a process that is not waited for would be gone
 	}
 	if err := os.WriteFile(pipe, []byte("go on"), 0); err != nil {
 		t.Fatal(err)

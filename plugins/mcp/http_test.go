@@ -113,7 +113,7 @@ func TestForgottenSessionIsMadeAnew(t *testing.T) {
 		if r.Header.Get("Mcp-Session-Id") != "" && r.Method == http.MethodPost && forget.Swap(false) {
 			w.Header().Set("Content-Type", "application/json")
 			w.WriteHeader(http.StatusNotFound)
-			_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"Session not found"}}`)
+			_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":99,"error":{"code":-32001,"message":"Session not found"}}`)
 			return
 		}
 		inner.ServeHTTP(w, r)
