@@ -8,11 +8,12 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
-	"unicode/utf8"
+
+	"golang.org/x/net/idna"
 )
 
 // normalHost is a host's name in the one form in which names are compared:
-// lower case, in the letters of the DNS (RFC 3492), without a port and without
+// lower case, in the letters of the DNS, without a port and without
 // the root's dot; an address as netip writes it. What it cannot read is an error.
 func normalHost(host string) (string, error) {
 	if name, port, err := net.SplitHostPort(host); err == nil && digits.MatchString(port) {
@@ -24,54 +25,24 @@ func normalHost(host string) (string, error) {
 	if address, err := netip.ParseAddr(host); err == nil && address.Zone() == "" {
 		return address.Unmap().String(), nil
 	}
-	labels := strings.Split(strings.TrimSuffix(host, "."), ".")
-	for i, label := range labels {
-		normal, err := normalLabel(label)
-		if err != nil {
-			return "", err
-		}
-		labels[i] = normal
+	name, err := lookup.ToASCII(strings.TrimSuffix(host, "."))
+	if err != nil {
+		return "", fmt.Errorf("the host's name is none: %w", err)
 	}
-	name := strings.Join(labels, ".")
-	if len(name) > 253 {
-		return "", errors.New("the host's name is too long")
+	if len(name) > 253 || !hostName.MatchString(name) {
+		return "", errors.New("the host's name is none")
 	}
 	return name, nil
 }
 
-var digits = regexp.MustCompile(`^[0-9]{1,5}$`)
-
-func normalLabel(label string) (string, error) {
-	const longest = 63
-	if utf8.RuneCountInString(label) > longest {
-		return "", errors.New("a part of the host's name is too long")
-	}
-	ascii := true
-	var b strings.Builder
-	for _, r := range label {
-		switch {
-		case r == unicode.ReplacementChar:
-			return "", errors.New("the host's name is no text")
-		case r > unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsNumber(r)):
-			ascii = false
-			b.WriteRune(unicode.ToLower(r))
-		case r >= 'A' && r <= 'Z':
-			b.WriteRune(r + 'a' - 'A')
-		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '-', r == '_':
-			b.WriteRune(r)
-		default:
-			return "", fmt.Errorf("a host's name has no %q", r)
-		}
-	}
-	normal := b.String()
-	if !ascii {
-		normal = "xn--" + punycode(normal)
-	}
-	if normal == "" || len(normal) > longest {
-		return "", errors.New("a part of the host's name is empty or too long")
-	}
-	return normal, nil
-}
+var (
+	digits = regexp.MustCompile(`^[0-9]{1,5}$`)
+	// hostName is labels of letters, digits, "-" and "_", each of 63 at most.
+	hostName = regexp.MustCompile(`^[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*$`)
+	// lookup writes names as clients do that look them up (UTS 46), so that what is
+	// compared is what would be reached.
+	lookup = idna.New(idna.MapForLookup(), idna.BidiRule(), idna.StrictDomainName(false))
+)
 
 // named reports whether a host in normal form stands in text as it was typed:
 // as the host of a URL, or alone, where it needs a dot. It stands there whole or
@@ -80,6 +51,9 @@ func normalLabel(label string) (string, error) {
 // like another. In doubt it does not.
 func named(text, host string) bool {
 	for _, chunk := range strings.FieldsFunc(text, apart) {
+		if strings.ContainsFunc(chunk, unseen) {
+			continue
+		}
 		before, url, isURL := cutURL(chunk)
 		if standsAlone(before, host) || isURL && isHostOf(url, host) {
 			return true
@@ -87,6 +61,10 @@ func named(text, host string) bool {
 	}
 	return false
 }
+
+// unseen are characters that a look-up passes over or takes for a dot, and that
+// whoever reads a name does not.
+func unseen(r rune) bool { return unicode.Is(unicode.Cf, r) || strings.ContainsRune("。．｡", r) }
 
 // apart are characters that no URL holds.
 func apart(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("<>\"`|“”„«»", r) }
