@@ -176,6 +176,11 @@ func TestRouterKeepsEachAuthorsOrder(t *testing.T) {
 	two := router.next(t)
 	p.wants(p.deliver(r, p.says(bob, "three")), chat.Wait)
 	router.next(t).answer <- answer{verdict: runtime.VerdictSteer}
+	select {
+	case got := <-results:
+		t.Fatalf("three was decided before two: %s", got)
+	case <-time.After(300 * time.Millisecond):
+	}
 	two.answer <- answer{verdict: runtime.VerdictSteer}
 	wantResult(t, results, "steer_context")
 	wantResult(t, results, "steer_context")

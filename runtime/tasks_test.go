@@ -307,6 +307,11 @@ func TestTaskIsGivenTheGraceToEnd(t *testing.T) {
 	p.run().answers(t, "Done.")
 	got := next(t, tries)
 	r.stop()
+	select {
+	case <-got.ctx.Done():
+		t.Errorf("it was cut within the grace: %v", context.Cause(got.ctx))
+	case <-time.After(300 * time.Millisecond):
+	}
 	got.end <- nil
 	<-r.done
 	r.done <- nil
