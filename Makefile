@@ -51,7 +51,7 @@ fuzz: ## every fuzz target for FUZZTIME (10s) [10 s a target]
 # One run of everything, since figures of different runs do not compare. With
 # BENCH_PROFILE=folder each bot leaves its profiles there.
 bench: deps ## the table of speed, beside a naive bot [3 min]
-	go test -run='^$$' -bench=$(BENCH) -benchtime=1x -timeout=20m ./cmd/app/bench
+	go test -run='^$$' -bench=$(BENCH) -benchtime=1x -timeout=20m ./cmd/app/bench ./memory
 
 # A real model answers differently each time, and is paid for: this is run by
 # hand. OPENAI_MODEL, OPENAI_API_KEY or OPENAI_BASE_URL, and ROUTER_MODEL.
