@@ -212,6 +212,9 @@ func (e eraser) takeOut(all personal, ran bool) error {
 		return err
 	}
 	if ran {
+		if !e.json {
+			_, _ = fmt.Fprintf(e.out, "waiting %s for workers to learn that their work was taken from them\n", e.box.LeaseTTL())
+		}
 		if err := lapse(e.p.ctx, e.box.LeaseTTL()); err != nil {
 			return err
 		}

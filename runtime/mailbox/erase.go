@@ -28,7 +28,7 @@ func (b *Box) EraseConversations(ctx context.Context, who chat.Actor, h Holding)
 			}
 			n++
 		}
-		if err := b.eraseStep(ctx, who, pending[:n]); err != nil {
+		if err := b.eraseStep(ctx, who, h, pending[:n]); err != nil {
 			return err
 		}
 		pending = pending[n:]
@@ -39,7 +39,7 @@ func (b *Box) EraseConversations(ctx context.Context, who chat.Actor, h Holding)
 // together reports whether two things are of one place.
 func together(a, b Held) bool { return a.Conversation == b.Conversation && a.key == b.key }
 
-func (b *Box) eraseStep(ctx context.Context, who chat.Actor, page []Held) error {
+func (b *Box) eraseStep(ctx context.Context, who chat.Actor, of Holding, page []Held) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*b.opts.CallTimeout)
 	defer cancel()
 	c := page[0].Conversation
@@ -48,6 +48,9 @@ func (b *Box) eraseStep(ctx context.Context, who chat.Actor, page []Held) error 
 		shard, name, keys = list[:len(list)-len("dead")], "", []string{list}
 	}
 	args := []any{shard, name, who.Key()}
+	if name != "" && of.marked[c] {
+		args = append(args, "e", "", "", "", "")
+	}
 	for _, h := range page {
 		for i := range 5 {
 			if i < len(h.step) {

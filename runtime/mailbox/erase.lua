@@ -14,6 +14,7 @@
 --   t, turn                    the opaque fields of an ended turn of his
 --   k, key                     a task
 --   d, item                    a record that was set aside
+--   e                          that something is taken out now: see person_log.go
 -- Returns the numbers of the pieces that are part of an open turn of his, and stay.
 local c, who, stay = ARGV[2], ARGV[3], {}
 local now = now_ms()
@@ -24,9 +25,16 @@ local function open_own(turn)
 end
 
 local function message(ts)
-  local place, f = standing(c, ts)
   local m = msg_key(place_of(c), ts)
-  if f.author ~= who then return true end
+  local h = redis.call('HMGET', m, 'state', 'turn', 'author')
+  if h[3] and h[3] ~= who then return true end
+  if (h[1] == 'taken' or h[1] == 'steer') and not h[2] then -- a broken record
+    redis.call('HSET', m, 'state', 'withdrawn')
+    redis.call('HDEL', m, 'body')
+    return true
+  end
+  local place, f = standing(c, ts)
+  f.author = f.author or who
   if f.turn and open_own(f.turn) then return false end
   if place == 2 then
     leave_lane(c, ts, f)
@@ -89,6 +97,8 @@ for i = 4, #ARGV, 5 do
     if gone then redis.call('HDEL', turn_key(a), 'setup', 'wait', 'ended') end
   elseif op == 'k' then
     drop_task(c, a)
+  elseif op == 'e' then
+    if redis.call('EXISTS', conv_key(c)) == 1 then redis.call('HSET', conv_key(c), 'e:' .. who, now) end
   elseif op == 'd' then
     redis.call('LREM', DEAD, 1, a)
   end

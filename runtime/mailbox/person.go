@@ -60,6 +60,9 @@ type Holding struct {
 	Open []Work
 	// Left is what names him and is not taken out, in sentences.
 	Left []string
+
+	// marked are conversations in which turns hold something of his.
+	marked map[chat.Conversation]bool
 }
 
 // Person finds all that the store holds of a person, by reading every record
@@ -73,7 +76,8 @@ func (b *Box) Person(ctx context.Context, who chat.Actor) (Holding, error) {
 	if err != nil {
 		return Holding{}, err
 	}
-	s := &search{who: who, turns: turns, box: b, seen: map[string]bool{}, naming: map[chat.TurnID]bool{}}
+	s := &search{who: who, turns: turns, box: b, seen: map[string]bool{}, naming: map[chat.TurnID]bool{}, read: map[chat.TurnID]bool{}}
+	s.holding.marked = map[chat.Conversation]bool{}
 	conversations := make([]chat.Conversation, 0, len(f.conversations))
 	for c := range f.conversations {
 		conversations = append(conversations, c)
@@ -110,6 +114,7 @@ type search struct {
 	holding Holding
 	seen    map[string]bool
 	naming  map[chat.TurnID]bool // turns of others whose answers or calls name him
+	read    map[chat.TurnID]bool // turns of others whose logs hold words of his
 	begins  int                  // of the conversation's own, among what is held
 }
 
@@ -258,9 +263,13 @@ func (s *search) tasks(ctx context.Context, keys []string) error {
 			_, rest, _ := strings.Cut(strings.TrimPrefix(key, s.box.keys.prefix+":"), "task:")
 			name, turn := splitTaskKey(rest)
 			c, _ := chat.ParseConversation(str(cmd.Val()[0]))
+			working := num(cmd.Val()[1]) > now.UnixMilli()
+			if s.read[turn] && working {
+				s.left(fmt.Sprintf("task %s of turn %s is being done and may have read words of this person: run this again when it is over", name, turn.Short()))
+			}
 			if t := s.turns[turn]; t.actor == s.who && !t.isOpen() && c.Team != "" {
 				h := Held{Kind: HeldTask, Conversation: c, Turn: turn, Name: string(name), step: step{"k", rest}}
-				if num(cmd.Val()[1]) > now.UnixMilli() {
+				if working {
 					h.Data = data(`"it is being done"`)
 				}
 				s.add(h)

@@ -146,7 +146,7 @@ type turnHead struct {
 	conversation chat.Conversation
 	actor        chat.Actor
 	state        string
-	number       int64
+	number, born int64
 	opaque       map[string]string // fields that may hold words, by name
 	log          bool
 }
@@ -197,15 +197,15 @@ func inPages[T redis.Cmder](ctx context.Context, b *Box, keys []string, ask func
 // heads reads what is needed to know whose each turn and each message is.
 func (b *Box) heads(ctx context.Context, f *found) (map[chat.TurnID]turnHead, error) {
 	turns := map[chat.TurnID]turnHead{}
-	fields := append([]string{"conv", "actor", "state", "number"}, opaqueFields...)
+	fields := append([]string{"conv", "actor", "state", "number", "born"}, opaqueFields...)
 	err := inPages(ctx, b, f.turns, func(p redis.Pipeliner, key string) *redis.SliceCmd { return p.HMGet(ctx, key, fields...) },
 		func(key string, cmd *redis.SliceCmd) {
 			v := cmd.Val()
-			t := turnHead{turn: chat.TurnID(lastOf(key)), state: str(v[2]), number: num(v[3]), opaque: map[string]string{}}
+			t := turnHead{turn: chat.TurnID(lastOf(key)), state: str(v[2]), number: num(v[3]), born: num(v[4]), opaque: map[string]string{}}
 			t.conversation, _ = chat.ParseConversation(str(v[0]))
 			t.actor, _ = chat.ParseActor(str(v[1]))
 			for i, name := range opaqueFields {
-				if text := str(v[4+i]); text != "" {
+				if text := str(v[5+i]); text != "" {
 					t.opaque[name] = text
 				}
 			}

@@ -56,13 +56,15 @@ const logsOf = 16
 
 // logs judges the logs of a conversation's turns, oldest first.
 func (s *search) logs(ctx context.Context, c chat.Conversation, turns []turnHead) error {
-	var holds []int64 // closing numbers of turns that hold something of his
-	var summaries []summaryItem
+	h := holds{}
 	for page := range slices.Chunk(turns, logsOf) {
 		keys, of := make([]string, 0, len(page)), map[string]turnHead{}
 		for _, t := range page {
 			if t.actor == s.who && s.own(c, t) {
-				holds = append(holds, t.number)
+				h.now = append(h.now, t.number)
+			}
+			if t.actor == s.who {
+				h.ever = append(h.ever, t.number)
 			}
 			if t.log {
 				key := s.box.keys.log(c, t.turn)
@@ -71,38 +73,74 @@ func (s *search) logs(ctx context.Context, c chat.Conversation, turns []turnHead
 			}
 		}
 		err := inPages(ctx, s.box, keys, func(p redis.Pipeliner, key string) *redis.StringSliceCmd { return p.LRange(ctx, key, 0, -1) },
-			func(key string, cmd *redis.StringSliceCmd) {
-				t, some := of[key], false
-				for i, raw := range cmd.Val() {
-					item := itemsOf([]string{raw})[0]
-					his, sums := s.item(c, t, i, item)
-					some = some || his
-					if sums != nil {
-						summaries = append(summaries, *sums)
-					}
-				}
-				if some && !t.isOpen() {
-					holds = append(holds, t.number)
-				}
-				if some && t.isOpen() && t.actor != s.who {
-					s.left(fmt.Sprintf("turn %s of %s is open and has read words of his: run this again when it has ended", t.turn.Short(), t.actor.Key()))
-				}
-			})
+			func(key string, cmd *redis.StringSliceCmd) { s.log(c, of[key], itemsOf(cmd.Val()), &h) })
 		if err != nil {
 			return err
 		}
 	}
-	for _, i := range summaries {
-		if slices.ContainsFunc(holds, func(n int64) bool { return n >= i.covers.From && n <= i.covers.To }) {
+	before, err := s.box.rdb.HGet(ctx, s.box.keys.conv(c), erasedField(s.who)).Int64()
+	if err != nil && !isNil(err) && !redis.HasErrorPrefix(err, "WRONGTYPE") {
+		return fmt.Errorf("read %s: %w", c.Key(), err)
+	}
+	for _, i := range h.summaries {
+		if i.stands(h.now) || i.born <= before && i.stands(h.ever) {
 			s.add(i.held)
 		}
+	}
+	for _, t := range turns {
+		if t.isOpen() && t.actor != s.who && (len(h.now) > 0 || t.born <= before) {
+			s.left(fmt.Sprintf("turn %s of %s is open and may have read words of this person: run this again when it has ended", t.turn.Short(), t.actor.Key()))
+		}
+	}
+	if len(h.now) > 0 {
+		s.holding.marked[c] = true
 	}
 	return nil
 }
 
+// erasedField of a conversation's record is when something of a person's was
+// last taken out of it: a summary that a turn made which had begun before may
+// still hold it.
+func erasedField(who chat.Actor) string { return "e:" + who.Key() }
+
+// holds are the turns of a conversation in which there is something of the
+// person's, by their closing numbers: now, or with what was taken out before.
+type holds struct {
+	now, ever []int64
+	summaries []summaryItem
+}
+
+// log judges the log of one turn.
+func (s *search) log(c chat.Conversation, t turnHead, items []Item, h *holds) {
+	some := false
+	for i, item := range items {
+		his, summary := s.item(c, t, i, item)
+		some = some || his
+		if item.Taken == Deleted && item.Author == s.who {
+			h.ever = append(h.ever, t.number)
+		}
+		if summary != nil {
+			h.summaries = append(h.summaries, *summary)
+		}
+	}
+	if some && (t.actor != s.who || !t.isOpen()) {
+		h.now = append(h.now, t.number)
+	}
+	if some && t.actor != s.who {
+		s.read[t.turn] = true
+	}
+}
+
+// summaryItem is a summary in a log, of a turn that began then.
 type summaryItem struct {
 	held   Held
 	covers chat.Range
+	born   int64
+}
+
+// stands reports whether the summary stands for any of some turns.
+func (i summaryItem) stands(turns []int64) bool {
+	return slices.ContainsFunc(turns, func(n int64) bool { return n >= i.covers.From && n <= i.covers.To })
 }
 
 // own finds what a turn of his holds beside its log, if it does.
@@ -170,7 +208,7 @@ func (s *search) entry(h Held, t turnHead, item Item, replaced func(string) step
 		if e.Covers == nil {
 			e.Covers = &chat.Range{To: 1 << 62}
 		}
-		return &summaryItem{h, *e.Covers}
+		return &summaryItem{h, *e.Covers, t.born}
 	case e.Origin == chat.Begun:
 		if with, changed := s.unnamed(item.Body); changed {
 			h.Kind, h.Data, h.step = HeldName, nil, replaced("entry\n"+with)

@@ -288,6 +288,31 @@ func TestErasingLeavesAnOpenTurnAlone(t *testing.T) {
 	})
 }
 
+// A turn that runs for somebody else has read his words already. What it notes
+// of them is found by an erasure after it, and by that alone.
+func TestWhatATurnNotesThatRanBesideAnErasureIsFoundAfterIt(t *testing.T) {
+	onEveryStore(t, mailbox.Options{}, func(w *world) {
+		summary := func(text string) []byte {
+			return entryOf(chat.Entry{Role: chat.UserRole, Origin: chat.Summary, Text: text, Covers: &chat.Range{From: 1, To: 1, Reader: alice}})
+		}
+		w.starts(bob, "bobs-request").done("bobs-answer")
+		beside := w.starts(alice, "hers")
+		if left := w.erase(bob).Left; len(left) != 1 || !strings.Contains(left[0], "run this again when it has ended") {
+			w.t.Errorf("what is left: %q", left)
+		}
+		beside.commit(mailbox.Commit{Entries: [][]byte{summary("bobs-summary")}})
+		beside.done("hers-answer")
+		later := w.starts(alice, "hers-later")
+		later.commit(mailbox.Commit{Entries: [][]byte{summary("hers-summary")}})
+		later.done("hers-end")
+		w.same("found again", []mailbox.HeldCount{{Kind: mailbox.HeldSummary, Count: 1}}, w.person(bob).Counts())
+		if left := w.erase(bob).Left; len(left) > 0 {
+			w.t.Errorf("what is left: %q", left)
+		}
+		w.wantWords([]string{"hers-summary", "hers-later"}, "bobs-")
+	})
+}
+
 // A message that a run was handed and that is erased before it is looked at
 // again is no follow-up, and Slack's word of its deletion or edit brings nothing back.
 func TestWhatWasErasedDoesNotComeBack(t *testing.T) {
