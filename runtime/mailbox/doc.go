@@ -73,7 +73,7 @@
 //
 // keys.go names them; prelude_keys.lua has the same names. In a conversation's
 // shard: conv (its running turn, parked turns by actor, closing number, fence,
-// sender's lease), wait (waiting messages, "TS AUTHOR", which sort by time),
+// sender's lease, and when something of a person's was erased), wait (waiting messages, "TS AUTHOR", which sort by time),
 // ready (turns whose wait has ended), thread (what was said without addressing
 // the bot, and stands in no turn's log yet), closed (ended turns by closing number), out (parts to post), turn
 // (one turn's state, lease and cursor), log (its entries), steer (its unread
