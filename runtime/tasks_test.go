@@ -194,7 +194,7 @@ func TestWantsDecidesForEachWayInWhichATurnEnds(t *testing.T) {
 		t.Errorf("Wants was asked with %+v", asked)
 	}
 	p.deliver(r, p.says(alice, "two"))
-	run = p.run()
+	p.run()
 	stop := p.says(alice, "stop")
 	stop.Stop = true
 	p.wants(p.deliver(r, stop), chat.Stop)
