@@ -187,5 +187,8 @@ func ResolveSchema(parameters json.RawMessage) (*jsonschema.Resolved, error) {
 	if err != nil {
 		return nil, fmt.Errorf("resolve it: %w", err)
 	}
+	if _, err := EffortOf(&schema); err != nil {
+		return nil, err
+	}
 	return resolved, nil
 }

@@ -45,6 +45,9 @@ func (t *tool) read(written string) (arguments json.RawMessage, problem string) 
 	if !ok {
 		return nil, fmt.Sprintf("The arguments of %s are %s. Send one JSON object.", t.Name, kind(rounded))
 	}
+	if !t.effort.Bearable(object) {
+		return nil, fmt.Sprintf("The arguments of %s cannot be checked: they are too many, or nested too deep, for its schema. Send less.", t.Name)
+	}
 	if err := t.checker.Validate(object); err != nil {
 		problems := explain(t.schema, object)
 		if len(problems) == 0 {
@@ -113,6 +116,10 @@ func explain(schema *jsonschema.Schema, object map[string]any) []string {
 			if schema.AdditionalProperties != nil && schema.AdditionalProperties.Not != nil {
 				problems = append(problems, fmt.Sprintf("field %q is unknown (the fields are: %s)", plugins.CutMiddle(name, 128), fields(schema)))
 			}
+			continue
+		}
+		// Taken out of the whole, a reference would mean something else.
+		if written, err := json.Marshal(property); err != nil || bytes.Contains(written, []byte(`"$ref"`)) {
 			continue
 		}
 		checker, err := property.CloneSchemas().Resolve(nil)

@@ -42,7 +42,7 @@ func (g *Gate) Call(ctx context.Context, asked plugins.Asked) (result plugins.Re
 		return refuse(g.unknown(asked))
 	}
 	r.tool, r.provider = t.Name, t.Provider
-	arguments, problem := t.read(asked.Call.Arguments)
+	arguments, problem := g.read(ctx, t, asked.Call.Arguments)
 	if problem != "" {
 		r.rule = ruleArguments
 		return refuse(problem)
@@ -71,6 +71,28 @@ func (g *Gate) Call(ctx context.Context, asked plugins.Asked) (result plugins.Re
 	}
 	r.decision, r.rule = allowed, rule
 	return g.run(ctx, asked, t, arguments)
+}
+
+// read is tool.read within the time of a question: how long a validator takes is
+// up to whoever wrote the schema, and a pattern in it.
+func (g *Gate) read(ctx context.Context, t *tool, written string) (json.RawMessage, string) {
+	type reading struct {
+		arguments json.RawMessage
+		problem   string
+	}
+	if n := t.hung.add(0); n >= g.options.MaxHung {
+		return nil, t.outOfOrder(n)
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), checkTimeout)
+	defer cancel()
+	out := bounded(ctx, &t.hung, func(context.Context) (reading, error) {
+		arguments, problem := t.read(written)
+		return reading{arguments, problem}, nil
+	})
+	if out.late || out.fault {
+		return nil, fmt.Sprintf("The arguments of %s could not be checked.", t.Name)
+	}
+	return out.value.arguments, out.value.problem
 }
 
 const (

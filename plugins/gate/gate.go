@@ -78,6 +78,7 @@ type tool struct {
 	shared  bool // one store for all people
 	schema  *jsonschema.Schema
 	checker *jsonschema.Resolved
+	effort  plugins.Effort // of checking
 	hung    tally
 }
 
@@ -124,7 +125,11 @@ func (g *Gate) set(plugin string, tools []plugins.Tool, sharedStore bool) error 
 		if err != nil {
 			return fmt.Errorf("plugin %s: tool %s: %w", plugin, t.Name, err)
 		}
-		set[t.Name] = &tool{Tool: t, plugin: plugin, shared: sharedStore, schema: checker.Schema(), checker: checker}
+		effort, err := plugins.EffortOf(checker.Schema())
+		if err != nil {
+			return fmt.Errorf("plugin %s: tool %s: %w", plugin, t.Name, err)
+		}
+		set[t.Name] = &tool{Tool: t, plugin: plugin, shared: sharedStore, schema: checker.Schema(), checker: checker, effort: effort}
 	}
 	g.tools = set
 	return nil

@@ -13,7 +13,7 @@ import (
 // refused.
 func (g *Gate) run(ctx context.Context, asked plugins.Asked, t *tool, arguments json.RawMessage) plugins.Result {
 	if n := t.hung.add(0); n >= g.options.MaxHung {
-		return refuse(fmt.Sprintf("The tool %s is out of order: %d calls of it have not come back. Do without it.", t.Name, n))
+		return refuse(t.outOfOrder(n))
 	}
 	timeout := t.Timeout
 	if timeout <= 0 {
@@ -37,6 +37,10 @@ func (g *Gate) run(ctx context.Context, asked plugins.Asked, t *tool, arguments 
 		out.value.Text = fmt.Sprintf("The tool %s failed: %v", t.Name, out.err)
 	}
 	return out.value
+}
+
+func (t *tool) outOfOrder(n int) string {
+	return fmt.Sprintf("The tool %s is out of order: %d calls of it have not come back. Do without it.", t.Name, n)
 }
 
 // doubt is what has to be said of a call that ended without a word of its own.
