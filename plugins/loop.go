@@ -2,6 +2,7 @@ package plugins
 
 import (
 	"encoding/json"
+	"slices"
 
 	"reeve/runtime/chat"
 )
@@ -42,6 +43,25 @@ func EntryOf(e chat.Entry, actor chat.Actor) Entry {
 		Authority: e.Authority(), ByRunActor: !author.IsZero() && author == actor, Private: e.Private,
 		Text: e.Text, Time: e.Time, Message: e.Message, File: e.File, Calls: e.Calls, Tool: e.Tool, Failed: e.Failed, Principal: principal,
 	}
+}
+
+// Copy is a run of its own for one plugin's function: what that changes in it,
+// such as by filtering the transcript in place, no other function sees, and
+// nothing that is decided by it.
+func (r Run) Copy() Run {
+	r.Actors, r.Contributors, r.Transcript = slices.Clone(r.Actors), slices.Clone(r.Contributors), slices.Clone(r.Transcript)
+	for i, e := range r.Transcript {
+		if e.Message != nil {
+			message := *e.Message
+			r.Transcript[i].Message = &message
+		}
+		if e.File != nil {
+			file := *e.File
+			r.Transcript[i].File = &file
+		}
+		r.Transcript[i].Calls = slices.Clone(e.Calls)
+	}
+	return r
 }
 
 // CallKey names one call of a turn for good.

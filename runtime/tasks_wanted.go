@@ -57,7 +57,7 @@ func (r *Runtime) wants(task Task, ended plugins.Ended) (yes bool) {
 			yes = false
 		}
 	}()
-	ended.Transcript = slices.Clone(ended.Transcript)
+	ended.Run = ended.Run.Copy()
 	return task.Wants(ended)
 }
 

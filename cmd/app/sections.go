@@ -68,7 +68,7 @@ func (x *extensions) ask(ctx context.Context, s section, run plugins.Run) ([]plu
 	}
 	ctx, cancel := context.WithTimeout(ctx, sectionTime)
 	defer cancel()
-	call := plugins.Call{Run: run, Key: plugins.CallKey(run.Turn, s.plugin+"."+s.Name)}
+	call := plugins.Call{Run: run.Copy(), Key: plugins.CallKey(run.Turn, s.plugin+"."+s.Name)}
 	if owner := run.Actor; x.store != nil {
 		if s.shared {
 			owner = chat.Actor{}
@@ -128,7 +128,7 @@ func (s section) entries(turn chat.TurnID, notes []plugins.Note) []chat.Entry {
 		e := chat.Entry{
 			ID: fmt.Sprintf("%s.%s.%d", turn, name, i), Turn: turn, Role: chat.UserRole, Origin: chat.Section, Tool: name,
 			Text: plugins.CutMiddle(text, room), Provenance: &chat.Provenance{Authority: chat.Context},
-			Private: note.Private, Time: note.Time.UTC().Round(0),
+			Private: note.Private, Time: writable(note.Time),
 		}
 		if note.Author.IsWhole() {
 			e.Provenance.Author = &note.Author
@@ -137,4 +137,12 @@ func (s section) entries(turn chat.TurnID, notes []plugins.Note) []chat.Entry {
 		entries = append(entries, e)
 	}
 	return entries
+}
+
+// writable is a time as the log can keep it: JSON knows years of four digits.
+func writable(t time.Time) time.Time {
+	if t = t.UTC().Round(0); t.Year() < 0 || t.Year() > 9999 {
+		return time.Time{}
+	}
+	return t
 }

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"strings"
@@ -105,6 +106,20 @@ func TestASectionHasThePrincipalsStore(t *testing.T) {
 		x.render(t.Context(), plugins.Run{Turn: "t_1", Actor: alice})
 		if owner == nil || *owner != want {
 			t.Errorf("shared %v: the store is of %v", shared, owner)
+		}
+	}
+}
+
+// A time that the log could not keep would cost the turn, and not the section.
+func TestATimeThatNobodyCanWriteIsNone(t *testing.T) {
+	got := rendered(&extensions{log: slog.New(slog.DiscardHandler)}, plugins.Section{Name: "sky", Render: says(
+		plugins.Note{Text: "far", Time: time.Unix(1<<45, 0)}, plugins.Note{Text: "long ago", Time: time.Unix(-1<<45, 0)}, plugins.Note{Text: "now", Time: time.Unix(1, 0)})})
+	if len(got) != 3 || !got[0].Time.IsZero() || !got[1].Time.IsZero() || !got[2].Time.Equal(time.Unix(1, 0)) {
+		t.Errorf("got %+v", got)
+	}
+	for _, e := range got {
+		if _, err := json.Marshal(e); err != nil {
+			t.Error(err)
 		}
 	}
 }

@@ -59,7 +59,7 @@ func (g *Gate) call(asked plugins.Asked, t *tool) plugins.Call {
 		owner = chat.Actor{}
 	}
 	call := plugins.Call{
-		Run: asked.Run, Key: plugins.CallKey(asked.Run.Turn, asked.Call.ID), Store: g.options.Store(t.plugin, owner),
+		Run: asked.Run.Copy(), Key: plugins.CallKey(asked.Run.Turn, asked.Call.ID), Store: g.options.Store(t.plugin, owner),
 	}
 	if t.Provider == plugins.SlackProvider && g.options.Slack != nil {
 		call.Slack = g.options.Slack(asked.Run)

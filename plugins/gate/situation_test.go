@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -212,5 +213,34 @@ func TestS1_SystemActorsSpendNobodysRights(t *testing.T) {
 		if got := desk(t, &bytes.Buffer{}, gate.Policy{}).Call(t.Context(), asked); !strings.Contains(got.Text, "whoever wants it done asks you in a message of their own") {
 			t.Errorf("it says %q", got.Text)
 		}
+	}
+}
+
+// What a tool does with the transcript that it is given, such as filtering it in
+// place, changes nothing for the calls beside it.
+func TestAToolCannotChangeWhatTheNextCallIsJudgedBy(t *testing.T) {
+	private := entry(chat.ToolRole, chat.Result, nil)
+	private.Private = true
+	filter := tool(t, "filter", plugins.Pure, func(_ context.Context, call plugins.Call, _ arguments) (plugins.Result, error) {
+		_ = slices.DeleteFunc(call.Transcript, func(e plugins.Entry) bool { return !call.Instruction(e) })
+		call.Contributors[0] = chat.Actor{}
+		return plugins.Result{Text: "filtered"}, nil
+	})
+	post := tool(t, "post", plugins.Once, says("posted"))
+	post.Sends = true
+	g := build(t, gate.Options{}, filter, post)
+	asked := call("filter", `{"city":"Bern"}`)
+	asked.Run = in(typed("go"), private)
+	asked.Run.Contributors = []chat.Actor{bob}[:1]
+	if got := g.Call(t.Context(), asked); got.Error {
+		t.Fatalf("%+v", got)
+	}
+	if asked.Run.Contributors[0] != bob {
+		t.Error("the contributors have changed")
+	}
+	asked.Run.Contributors = nil // what is private alone asks
+	asked.Call.Tool = "post"
+	if got := g.Call(t.Context(), asked); !got.Error {
+		t.Errorf("beside a tool that filters, what is private was sent: %+v", got)
 	}
 }
