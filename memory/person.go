@@ -2,7 +2,9 @@ package memory
 
 import (
 	"context"
+	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"reeve/runtime/chat"
@@ -11,6 +13,12 @@ import (
 // KeyKinds are the kinds of keys that the store writes, as they stand in its
 // keys behind the prefix and the shard.
 func KeyKinds() []string { return []string{"book", "due"} }
+
+var keyName = regexp.MustCompile(`^\{m\d\d\}:(?:` + strings.Join(KeyKinds(), "|") + `)(?::|$)`)
+
+// IsKey reports whether a key is one of the store's, by what stands behind the
+// prefix.
+func IsKey(name string) bool { return keyName.MatchString(name) }
 
 // State is where a memory stands at a moment: held, replaced, forgotten or
 // expired.

@@ -86,6 +86,9 @@ func TestTheStoreWritesKeysOfTheKindsThatItNames(t *testing.T) {
 		_, name, _ := strings.Cut(strings.TrimPrefix(key, k.store.prefix+":"), ":")
 		kind, _, _ := strings.Cut(name, ":")
 		seen[kind] = true
+		if !IsKey(strings.TrimPrefix(key, k.store.prefix+":")) {
+			t.Errorf("%s is not known for a key of the store", key)
+		}
 	}
 	if got := slices.Sorted(maps.Keys(seen)); !slices.Equal(got, KeyKinds()) {
 		t.Errorf("keys of the kinds %v, and named are %v", got, KeyKinds())

@@ -91,7 +91,7 @@ func (c personCommand) Run(p *process) error {
 func (e eraser) find() (personal, error) {
 	all := personal{}
 	var err error
-	if all.Holding, err = e.box.Person(e.p.ctx, e.who); err != nil {
+	if all.Holding, err = e.box.Person(e.p.ctx, e.who, memory.IsKey); err != nil {
 		return all, err
 	}
 	if all.memories, err = e.store.All(e.p.ctx, e.owner); err != nil {

@@ -66,13 +66,15 @@ type Holding struct {
 }
 
 // Person finds all that the store holds of a person, by reading every record
-// that there is: it is an operator's, and takes its time.
-func (b *Box) Person(ctx context.Context, who chat.Actor) (Holding, error) {
-	f, err := b.find(ctx)
+// that there is: it is an operator's, and takes its time. beside says which keys,
+// by what stands behind the prefix, are those of stores beside the mailbox, which
+// others look into; nil: there are none.
+func (b *Box) Person(ctx context.Context, who chat.Actor, beside func(name string) bool) (Holding, error) {
+	f, err := b.find(ctx, beside)
 	if err != nil {
 		return Holding{}, err
 	}
-	turns, err := b.heads(ctx, f)
+	turns, err := b.heads(ctx, f, who)
 	if err != nil {
 		return Holding{}, err
 	}

@@ -28,12 +28,8 @@ var (
 	otherKinds = []string{"alive", "fact", "tokens", "store", "once"}
 )
 
-// inShard is the name of a key in a shard of the mailbox; elsewhere names the
-// shards of stores beside it, which know their own keys.
-var (
-	inShard   = regexp.MustCompile(`^\{s\d\d\}:`)
-	elsewhere = regexp.MustCompile(`^\{[a-z]+\d+\}:`)
-)
+// inShard begins the name of a key in a shard.
+var inShard = regexp.MustCompile(`^\{s\d\d\}:`)
 
 // found are the keys of a store, by their kind: what stands behind it, with the
 // shard's prefix in front where there is one.
@@ -63,7 +59,7 @@ func (f *found) in(c chat.Conversation) *foundIn {
 
 // find scans all keys under the prefix. It is for an operator's command alone:
 // it reads the name of every key that there is.
-func (b *Box) find(ctx context.Context) (*found, error) {
+func (b *Box) find(ctx context.Context, beside func(name string) bool) (*found, error) {
 	f := &found{conversations: map[chat.Conversation]*foundIn{}, other: map[string][]string{}}
 	names := map[string]bool{} // a scan may name a key twice
 	var mu sync.Mutex
@@ -98,12 +94,12 @@ func (b *Box) find(ctx context.Context) (*found, error) {
 	}
 	slices.Sort(sorted)
 	for _, key := range sorted {
-		b.classify(f, key)
+		b.classify(f, key, beside)
 	}
 	return f, nil
 }
 
-func (b *Box) classify(f *found, key string) {
+func (b *Box) classify(f *found, key string, beside func(name string) bool) {
 	name := strings.TrimPrefix(key, b.keys.prefix+":")
 	shard := inShard.FindString(name)
 	if shard == "" {
@@ -111,7 +107,7 @@ func (b *Box) classify(f *found, key string) {
 		switch {
 		case slices.Contains(otherKinds, kind):
 			f.other[kind] = append(f.other[kind], rest)
-		case !elsewhere.MatchString(name):
+		case beside == nil || !beside(name):
 			f.strange = append(f.strange, name)
 		}
 		return
@@ -194,8 +190,9 @@ func inPages[T redis.Cmder](ctx context.Context, b *Box, keys []string, ask func
 	return nil
 }
 
-// heads reads what is needed to know whose each turn and each message is.
-func (b *Box) heads(ctx context.Context, f *found) (map[chat.TurnID]turnHead, error) {
+// heads reads what is needed to know whose each turn and each message is. Of
+// bodies it keeps those that name the person.
+func (b *Box) heads(ctx context.Context, f *found, who chat.Actor) (map[chat.TurnID]turnHead, error) {
 	turns := map[chat.TurnID]turnHead{}
 	fields := append([]string{"conv", "actor", "state", "number", "born"}, opaqueFields...)
 	err := inPages(ctx, b, f.turns, func(p redis.Pipeliner, key string) *redis.SliceCmd { return p.HMGet(ctx, key, fields...) },
@@ -245,6 +242,9 @@ func (b *Box) heads(ctx context.Context, f *found) (map[chat.TurnID]turnHead, er
 		m := messageHead{ts: chat.TS(lastOf(key)), state: str(v[2]), body: str(v[3]), turn: chat.TurnID(str(v[4]))}
 		m.conversation, _ = chat.ParseConversation(str(v[0]))
 		m.author, _ = chat.ParseActor(str(v[1]))
+		if m.author != who && !strings.Contains(m.body, string(who.User)) {
+			return
+		}
 		f.in(m.conversation).messages = append(f.in(m.conversation).messages, m)
 	})
 	return turns, err

@@ -14,24 +14,40 @@ import (
 	"reeve/runtime/chat"
 )
 
+// deadOf is how many records that were set aside one round trip reads; each may
+// have 64 KiB.
+const deadOf = 50
+
 // dead finds his among the records that were set aside.
 func (s *search) dead(ctx context.Context, keys []string) error {
-	return inPages(ctx, s.box, keys, func(p redis.Pipeliner, key string) *redis.StringSliceCmd { return p.LRange(ctx, key, 0, -1) },
-		func(key string, cmd *redis.StringSliceCmd) {
-			for _, item := range cmd.Val() {
-				head, record, _ := strings.Cut(item, "\n")
-				f := strings.SplitN(head, "|", 6)
-				if len(f) < 6 {
-					f = append(f, "", "", "", "", "", "")
-				}
-				turn := chat.TurnID(f[4])
-				if !s.asideIsHis(f[2], turn, record) {
-					continue
-				}
-				c, _ := chat.ParseConversation(f[3])
-				s.add(Held{Kind: HeldAside, Conversation: c, Turn: turn, Name: f[0], Data: data(record), step: step{"d", item}, key: key})
+	for _, key := range keys {
+		for from := int64(0); ; from += deadOf {
+			items, err := s.box.rdb.LRange(ctx, key, from, from+deadOf-1).Result()
+			if err != nil && !redis.HasErrorPrefix(err, "WRONGTYPE") {
+				return fmt.Errorf("read %s: %w", key, err)
 			}
-		})
+			for _, item := range items {
+				s.aside(key, item)
+			}
+			if len(items) < deadOf {
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// aside judges one of them.
+func (s *search) aside(key, item string) {
+	head, record, _ := strings.Cut(item, "\n")
+	f := strings.SplitN(head, "|", 6)
+	f = append(f, make([]string, max(0, 6-len(f)))...)
+	turn := chat.TurnID(f[4])
+	if !s.asideIsHis(f[2], turn, record) {
+		return
+	}
+	c, _ := chat.ParseConversation(f[3])
+	s.add(Held{Kind: HeldAside, Conversation: c, Turn: turn, Name: f[0], Data: data(record), step: step{"d", item}, key: key})
 }
 
 // asideIsHis judges a record by whose it was where it stood; one that does not

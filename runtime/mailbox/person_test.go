@@ -92,7 +92,7 @@ func entryOf(e chat.Entry) []byte {
 
 func (w *world) person(who chat.Actor) mailbox.Holding {
 	w.t.Helper()
-	h, err := w.box.Person(context.Background(), who)
+	h, err := w.box.Person(context.Background(), who, nil)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -311,6 +311,20 @@ func TestWhatATurnNotesThatRanBesideAnErasureIsFoundAfterIt(t *testing.T) {
 		}
 		w.wantWords([]string{"hers-summary", "hers-later"}, "bobs-")
 	})
+}
+
+// What this release does not know is not silently left out.
+func TestAKeyOfAStrangeKindIsTold(t *testing.T) {
+	w := onServer(t, mailbox.Options{})
+	for _, name := range []string{":{c03}:token:T1:UBOB", ":{s03}:later:T1:UBOB", ":later:T1:UBOB", ":{m03}:book:person:T1:UBOB"} {
+		if err := w.box.Redis().Set(context.Background(), w.box.Prefix()+name, "x", 0).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h, err := w.box.Person(context.Background(), bob, func(name string) bool { return strings.HasPrefix(name, "{m") })
+	if err != nil || len(h.Left) != 3 || strings.Contains(strings.Join(h.Left, " "), "{m03}") {
+		t.Errorf("what is left: %q, %v", h.Left, err)
+	}
 }
 
 // A message that a run was handed and that is erased before it is looked at
