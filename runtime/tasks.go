@@ -27,6 +27,10 @@ type Task struct {
 
 func (t Task) name() mailbox.TaskName { return mailbox.TaskName(t.Plugin + "/" + t.Name) }
 
+// wants is the question whether it is wanted, where what hangs is counted; no
+// task has such a name.
+func (t Task) wants() mailbox.TaskName { return t.name() + "?" }
+
 const (
 	// taskTries is how often a task is tried in all; the pause after the first
 	// try is TaskPause, and doubles from there up to maxTaskPause.

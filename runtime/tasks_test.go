@@ -395,3 +395,36 @@ func TestTaskOfAnAbandonedTurn(t *testing.T) {
 	got.end <- nil
 	p.left(r, 0)
 }
+
+// A task that does not say whether it is wanted delays one answer, by a second,
+// and takes nothing away from the others.
+func TestWantsThatHangsCostsItselfAlone(t *testing.T) {
+	t.Parallel()
+	p := newPlay(t)
+	hangs, never := learner()
+	release := make(chan struct{})
+	defer close(release)
+	asked := make(chan struct{}, 10)
+	hangs.Name, hangs.Wants = "hangs", func(plugins.Ended) bool { asked <- struct{}{}; <-release; return true }
+	wanted, tries := learner()
+	wanted.Wants = func(plugins.Ended) bool { return true }
+	usual, done := learner()
+	usual.Name = "usual"
+	r := p.tasked(now(), nil, hangs, wanted, usual)
+	for _, text := range []string{"one", "two", "three"} {
+		p.deliver(r, p.says(alice, text))
+		p.run().answers(t, "Answer to "+text)
+		for _, tries := range []chan tried{tries, done} {
+			got := next(t, tries)
+			if got.Transcript[0].Text != text {
+				t.Errorf("after %q: %+v", text, got.Ended)
+			}
+			got.end <- nil
+		}
+	}
+	p.left(r, 0)
+	none(t, never, "its Wants hangs")
+	if len(asked) != 1 {
+		t.Errorf("while it hung it was asked %d times", len(asked))
+	}
+}

@@ -14,40 +14,65 @@ import (
 // wantsTime bounds the question which tasks a turn needs: an answer waits for it.
 const wantsTime = time.Second
 
-// wantedTasks are the tasks that a turn needs when it ends as t says. A plugin that
-// panics over the question, or takes its time, has none of it.
+// wantedTasks are the tasks that a turn needs when it ends as t says. All are
+// asked at once. One that panics over the question, or takes its time, is left
+// out, and costs the others nothing; one that has not come back from an earlier
+// question is not asked again, so that not every answer waits for it.
 func (r *Runtime) wantedTasks(c chat.Conversation, t mailbox.ClosedTurn) []mailbox.TaskName {
 	if len(r.board.order) == 0 || t.Outcome == mailbox.Withdrawn { // it has done nothing
 		return nil
 	}
-	var names []mailbox.TaskName
+	answers := make([]chan bool, len(r.board.order))
 	var ended *plugins.Ended // made when somebody asks
-	late := time.NewTimer(wantsTime)
-	defer late.Stop()
-	for _, task := range r.board.order {
-		if task.Wants == nil {
-			if t.Outcome == mailbox.Done {
-				names = append(names, task.name())
+	for i, task := range r.board.order {
+		answers[i] = make(chan bool, 1)
+		switch {
+		case task.Wants == nil:
+			answers[i] <- t.Outcome == mailbox.Done
+		case r.board.count(task.wants(), 0) > 0:
+			r.opts.Logger.Error("task's Wants has not come back from an earlier turn: it is left out", "turn", t.Turn, "task", task.name())
+			answers[i] <- false
+		default:
+			if ended == nil {
+				e := r.endedOf(c, t)
+				ended = &e
 			}
-			continue
+			mine := *ended
+			mine.Run = mine.Run.Copy()
+			go func() { answers[i] <- r.wants(task, r.forTask(mine, task, 0)) }()
 		}
-		if ended == nil {
-			e := r.endedOf(c, t)
-			ended = &e
-		}
-		answer := make(chan bool, 1)
-		go func() { answer <- r.wants(task, r.forTask(*ended, task, 0)) }()
-		select {
-		case yes := <-answer:
-			if yes {
-				names = append(names, task.name())
-			}
-		case <-late.C:
-			r.opts.Logger.Error("task's Wants takes too long: it and those after it are left out", "turn", t.Turn, "task", task.name())
-			return names
+	}
+	late, cancel := context.WithTimeout(context.Background(), wantsTime)
+	defer cancel()
+	var names []mailbox.TaskName
+	for i, task := range r.board.order {
+		if r.answer(late, task, answers[i], t.Turn) {
+			names = append(names, task.name())
 		}
 	}
 	return names
+}
+
+// answer waits for the answer of a task's Wants. One that is late is counted
+// until it comes.
+func (r *Runtime) answer(late context.Context, task Task, answer chan bool, turn chat.TurnID) bool {
+	select {
+	case yes := <-answer:
+		return yes
+	default:
+	}
+	select {
+	case yes := <-answer:
+		return yes
+	case <-late.Done():
+	}
+	r.opts.Logger.Error("task's Wants takes too long: it is left out", "turn", turn, "task", task.name())
+	r.board.count(task.wants(), +1)
+	go func() {
+		<-answer
+		r.board.count(task.wants(), -1)
+	}()
+	return false
 }
 
 func (r *Runtime) wants(task Task, ended plugins.Ended) (yes bool) {
@@ -57,7 +82,6 @@ func (r *Runtime) wants(task Task, ended plugins.Ended) (yes bool) {
 			yes = false
 		}
 	}()
-	ended.Run = ended.Run.Copy()
 	return task.Wants(ended)
 }
 
