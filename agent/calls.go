@@ -107,7 +107,20 @@ func (r *run) result(c chat.ToolCall, result plugins.Result) chat.Entry {
 		principal := r.turn.Actor
 		e.Principal, e.Private = &principal, true
 	}
+	// Many a result repeats the arguments, and these may be made of what was
+	// private before the call.
+	e.Private = e.Private || r.asksInPrivate(c.ID)
 	return e
+}
+
+// asksInPrivate: the entry that asks for a call is private.
+func (r *run) asksInPrivate(call string) bool {
+	for _, e := range slices.Backward(r.turn.Own) {
+		if made(e, call) {
+			return e.Private
+		}
+	}
+	return false
 }
 
 // spec is a tool that the turn is offered.

@@ -77,3 +77,32 @@ func TestAResultNamesItsPrincipal(t *testing.T) {
 		}
 	}
 }
+
+// A tool that spends nobody's rights may repeat what it was asked with: what
+// was private in the question is private in the answer.
+func TestS5_AResultOfAPrivateQuestionIsPrivate(t *testing.T) {
+	secret := result("m", "look", "[secret]")
+	secret.Private = true
+	for name, c := range map[string]struct {
+		own  []chat.Entry
+		want bool
+	}{
+		"nothing private": {nil, false},
+		"private":         {[]chat.Entry{calls("", ask("m", "look")), secret}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			echo := tools
+			echo.call = func(_ context.Context, a plugins.Asked) plugins.Result { return plugins.Result{Text: a.Call.Arguments} }
+			log := &scripted.Log{}
+			turn := turn(append([]chat.Entry{request("110.0", "go")}, c.own...)...)
+			if err := loop(scripted.Says(wants(ask("a", "look")), says("done")), func(o *agent.Options) { o.Tools = echo }).Run(t.Context(), turn, log); err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range log.Entries() {
+				if e.Role == chat.ToolRole && (e.Private != c.want || e.Principal != nil) {
+					t.Errorf("the result is %+v", e)
+				}
+			}
+		})
+	}
+}

@@ -264,7 +264,7 @@ func (c *conversation) Call(ctx context.Context, a plugins.Asked) plugins.Result
 	if a.Call.Tool == "mail" {
 		return plugins.Result{Text: c.secret(a.Run.Actor, a.Run.Turn), Private: true}
 	}
-	return plugins.Result{Text: strings.Repeat("found ", 40)}
+	return plugins.Result{Text: strings.Repeat("found ", 40) + marks(a.Call.Arguments)} // it repeats what it was asked
 }
 
 func (c *conversation) secret(who chat.Actor, turn chat.TurnID) string {
@@ -281,7 +281,7 @@ func (c *conversation) checkRun(run plugins.Run) {
 		if e.Authority == chat.Instruction && (!run.Instruction(e) || e.Author != run.Actor || !strings.HasPrefix(e.Text, "words") && e.Text != "") {
 			c.blame("an instruction that is none: %+v", e)
 		}
-		if e.Origin == chat.Result && e.Private != (e.Principal == run.Actor) {
+		if spent := e.Principal == run.Actor; e.Origin == chat.Result && (spent != (e.Tool == "mail") || spent && !e.Private) {
 			c.blame("a result that spent the rights of %q: %+v", e.Principal.Key(), e)
 		}
 	}
