@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"reeve/agent"
@@ -191,7 +192,15 @@ func (r *Runtime) endedOf(c chat.Conversation, t mailbox.ClosedTurn) plugins.End
 	of.Before = append(of.Before, added...)
 	r.name(of.Before, &fixed)
 	r.name(of.Own, &fixed)
-	return plugins.Ended{Run: of.Run(), Outcome: plugins.Outcome(t.Outcome)}
+	ended := plugins.Ended{Run: of.Run(), Outcome: plugins.Outcome(t.Outcome)}
+	// What the closing step took back stands in another turn now. The model has
+	// read it in this one all the same, and may have acted by it.
+	for _, item := range t.Log {
+		if item.Taken == mailbox.Struck && item.Author != t.Actor && !slices.Contains(ended.Contributors, item.Author) {
+			ended.Contributors = append(ended.Contributors, item.Author)
+		}
+	}
+	return ended
 }
 
 func (r *Runtime) forTask(e plugins.Ended, task Task, try int) plugins.Ended {

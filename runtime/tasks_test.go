@@ -428,3 +428,37 @@ func TestWantsThatHangsCostsItselfAlone(t *testing.T) {
 		t.Errorf("while it hung it was asked %d times", len(asked))
 	}
 }
+
+// A steer that the model has read goes back to its author when the turn fails,
+// or is stopped by an older stop. The turn was one with a conflict all the same.
+func TestAConflictOutlivesASteerThatIsTakenBack(t *testing.T) {
+	t.Parallel()
+	p := newPlay(t)
+	task, tries := learner()
+	task.Wants = func(e plugins.Ended) bool { return e.Actor == alice }
+	r := p.tasked(now(), func(o *runtime.Options) { o.Policy.CrossActor = runtime.ModeSteer }, task)
+	p.deliver(r, p.says(alice, "one"))
+	run := p.run()
+	stop := p.says(alice, "stop") // sent before Bob writes, and delivered after
+	stop.Stop = true
+	p.wants(p.deliver(r, p.says(bob, "delete it")), chat.SteerContext)
+	if got := texts(run.boundary(t)); len(got) != 1 {
+		t.Fatalf("steers: %q", got)
+	}
+	run.do(t, func(r *fakeRun) (bool, error) {
+		return false, r.log.Commit(r.ctx, chat.Entry{Role: chat.AssistantRole, Origin: chat.CallOrigin, Calls: []chat.ToolCall{{ID: "c1", Tool: "delete"}}})
+	})
+	p.wants(p.deliver(r, stop), chat.Stop)
+	got := next(t, tries)
+	if !slices.Equal(got.Contributors, []chat.Actor{bob}) || got.Outcome != plugins.Stopped {
+		t.Errorf("contributors %v of a turn that is %s", got.Contributors, got.Outcome)
+	}
+	for _, e := range got.Transcript {
+		if e.Author == bob {
+			t.Errorf("taken back, it is still there: %+v", e)
+		}
+	}
+	got.end <- nil
+	p.run().answers(t, "Bob's turn.")
+	p.left(r, 0)
+}
