@@ -42,7 +42,11 @@ func TestChoosePlugins(t *testing.T) {
 	if _, err := choose(compiled, []string{"teleport"}); !errors.As(err, &config) || !strings.Contains(err.Error(), "clock, echo, web") {
 		t.Errorf("a plugin that there is not: %v", err)
 	}
-	if _, err := choose([]plugins.Plugin{named("clock"), Off(nil)}, []string{"clock"}); err == nil || !strings.Contains(err.Error(), "plugin 2 is nil") {
-		t.Errorf("a nil plugin: %v", err)
+	for _, on := range [][]string{nil, {"clock"}} {
+		for _, bad := range []plugins.Plugin{nil, Off(nil)} {
+			if _, err := choose([]plugins.Plugin{named("clock"), bad}, on); err == nil || !strings.Contains(err.Error(), "plugin 2 is nil") {
+				t.Errorf("a nil plugin, PLUGINS=%s: %v", strings.Join(on, ","), err)
+			}
+		}
 	}
 }

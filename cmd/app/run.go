@@ -153,11 +153,11 @@ func choose(compiled []plugins.Plugin, on []string) ([]plugins.Plugin, error) {
 		}
 		all = append(all, p)
 	}
-	if len(on) == 0 {
-		return shipped, nil
-	}
 	if err := plugins.CheckNames(all); err != nil {
 		return nil, err
+	}
+	if len(on) == 0 {
+		return shipped, nil
 	}
 	byName := map[string]plugins.Plugin{}
 	for _, p := range all {
