@@ -34,7 +34,7 @@ func (a assembly) watchDurability(ctx context.Context) error {
 	}
 	tick := time.NewTicker(a.options.DurabilityEvery)
 	defer tick.Stop()
-	for {
+	for lost := false; ; {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -43,10 +43,14 @@ func (a assembly) watchDurability(ctx context.Context) error {
 		err := a.askDurability(ctx)
 		var config *ConfigError
 		switch {
-		case err == nil:
+		case err == nil && lost:
+			lost = false
 			a.ready.Set("durability", "")
+			a.log.Info("redis keeps what it acknowledges again")
+		case err == nil:
 		case ctx.Err() != nil:
 		case errors.As(err, &config):
+			lost = true
 			a.ready.Set("durability", "redis may lose what it has acknowledged")
 			a.log.Error("redis may lose what it has acknowledged", "err", err)
 		default: // what it said last stands
