@@ -15,7 +15,6 @@ import (
 	"reeve/plugins/settings"
 	"reeve/runtime"
 	"reeve/runtime/chat"
-	"reeve/slackapp"
 )
 
 // extensions are the plugins that are on, opened.
@@ -26,6 +25,7 @@ type extensions struct {
 	store    func(plugin string, actor chat.Actor) plugins.Store // nil: there is none
 	log      *slog.Logger
 	pause    time.Duration // before a background function is called again
+	grace    time.Duration // that it has to end
 }
 
 type opened struct {
@@ -39,7 +39,7 @@ func (a assembly) extend(ctx context.Context, options gate.Options) (*extensions
 	if err := plugins.CheckNames(a.plugins); err != nil {
 		return nil, err
 	}
-	x := &extensions{gate: gate.New(options), store: options.Store, log: a.log, pause: a.options.RetryEvery}
+	x := &extensions{gate: gate.New(options), store: options.Store, log: a.log, pause: a.options.RetryEvery, grace: a.settings.ShutdownGrace + runsGrace}
 	var wrong []string
 	for _, plugin := range a.plugins {
 		if err := x.open(ctx, plugin, a.options.Environ); err != nil {
@@ -100,17 +100,6 @@ func (x *extensions) tasks() []runtime.Task {
 	return all
 }
 
-// lists are what the home tab shows.
-func (x *extensions) lists() []slackapp.HomeList {
-	var all []slackapp.HomeList
-	for _, o := range x.opened {
-		if o.Home != nil {
-			all = append(all, slackapp.HomeList{Name: o.name, Title: o.Home.Title, Items: o.Home.Items, Act: o.Home.Act})
-		}
-	}
-	return all
-}
-
 // tools are the names of all tools that there are now.
 func (x *extensions) tools() []string {
 	names := []string{}
@@ -120,7 +109,12 @@ func (x *extensions) tools() []string {
 	return names
 }
 
-// run keeps the plugins' background work going until ctx ends.
+// runsGrace is what background work has to end, after the calls that may be
+// under way.
+const runsGrace = 10 * time.Second
+
+// run keeps the plugins' background work going until ctx ends. What does not end
+// then is left behind: it must not keep the process.
 func (x *extensions) run(ctx context.Context) error {
 	var group errgroup.Group
 	for _, o := range x.opened {
@@ -128,7 +122,17 @@ func (x *extensions) run(ctx context.Context) error {
 			continue
 		}
 		group.Go(func() error {
-			x.keep(ctx, o)
+			ended := make(chan struct{})
+			go func() {
+				defer close(ended)
+				x.keep(ctx, o)
+			}()
+			<-ctx.Done()
+			select {
+			case <-ended:
+			case <-time.After(x.grace):
+				x.log.Error("plugin's background work does not end", "plugin", o.name)
+			}
 			return nil
 		})
 	}
