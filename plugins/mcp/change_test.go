@@ -3,6 +3,8 @@
 package mcp_test
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -43,6 +45,24 @@ func TestToolThatChangesIsWithdrawnUntilTheOperatorReloads(t *testing.T) {
 	h.reload <- syscall.SIGHUP
 	h.until(has("mcp_kit__echo"))
 	h.says("mcp_kit__echo", map[string]any{"text": "x"}, "poisoned x")
+}
+
+// A server that lists a second tool of almost the same name has the first
+// offered under another one. It is the same tool, with what the operator allows
+// it, and has changed.
+func TestToolThatChangesUnderAnotherNameIsWithdrawn(t *testing.T) {
+	h := newHost(t)
+	h.write(map[string]any{"kit": kit("plain", map[string]any{"tools": map[string]any{"echo": map[string]any{"access": "read", "sends": false}}})})
+	h.start(mcp.Options{})
+	h.until(has("mcp_kit__echo"))
+	h.says("mcp_kit__disguise", nil, "done")
+	h.until(func(names []string) bool { return !slices.Contains(names, "mcp_kit__echo") && len(names) > 3 })
+	h.log.wait(t, "its description or schema has changed", 1)
+	h.says("mcp_kit__grow", nil, "done")
+	other := fmt.Sprintf("mcp_kit__echo_%x", sha256.Sum256([]byte("echo")))[:len("mcp_kit__echo_")+8]
+	if names := h.until(has("mcp_kit__grown")); slices.Contains(names, other) {
+		t.Errorf("changed, it is offered as %s", other)
+	}
 }
 
 func TestPinDecidesAlone(t *testing.T) {
@@ -99,7 +119,7 @@ func TestReportSaysWhatHoldsAndWhatIsSuggested(t *testing.T) {
 	}
 	text := strings.Join(lines, "\n")
 	for _, want := range []string{
-		"server kit: 12 of 13 tools; spends the rights of its configuration",
+		"server kit: 13 of 14 tools; spends the rights of its configuration",
 		`server kit: tool echo, offered as mcp_kit__echo: write, once, sends; its server suggests {"access":"read","effect":"pure","sends":false}; "pin": "sha256:`,
 		"server kit: tool never: not offered: the file names it, and the server has no such tool",
 	} {

@@ -26,29 +26,34 @@ func pinOf(t *sdk.Tool) string {
 }
 
 // seen remembers for the life of the process what each offered name stood for
-// when it was first seen. The operator's wish to read the file again forgets.
+// when it was first seen, and each tool under its server's own name: a server can
+// change the one without the other, by listing more tools. The operator's wish to
+// read the file again forgets.
 type seen struct {
 	mu   sync.Mutex
 	pins map[string]string
 }
 
-// approves says whether a tool may be offered under a name: the operator's pin
-// alone decides where there is one, else what was first seen there.
-func (s *seen) approves(name, pin, configured string) bool {
+// approves says whether a tool may be offered: the operator's pin alone decides
+// where there is one, else what was first seen under each of its names.
+func (s *seen) approves(names []string, pin, configured string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.pins == nil {
 		s.pins = map[string]string{}
 	}
-	first, known := s.pins[name]
-	switch {
-	case pin == "" || configured != "" && configured != pin:
+	if pin == "" || configured != "" && configured != pin {
 		return false
-	case !known || configured != "":
-		s.pins[name] = pin
-		return true
 	}
-	return first == pin
+	for _, name := range names {
+		if first, known := s.pins[name]; known && first != pin && configured == "" {
+			return false
+		}
+	}
+	for _, name := range names {
+		s.pins[name] = pin
+	}
+	return true
 }
 
 // forget approves of whatever is seen next.

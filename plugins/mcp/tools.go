@@ -30,7 +30,8 @@ func (s *server) build(listed []*sdk.Tool) []plugins.Tool {
 	var built []plugins.Tool
 	trouble := map[string]string{}
 	for _, entry := range s.choose(listed, trouble) {
-		if !s.hub.seen.approves(entry.name, entry.pin, s.config.tools[entry.tool.Name].Pin) {
+		names := []string{entry.name, s.config.id + "/" + entry.tool.Name} // no offered name has a "/"
+		if !s.hub.seen.approves(names, entry.pin, s.config.tools[entry.tool.Name].Pin) {
 			trouble[entry.tool.Name] = "it is not what it was: its description or schema has changed, to " + entry.pin
 			continue
 		}
