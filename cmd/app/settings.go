@@ -61,7 +61,7 @@ type Settings struct {
 	CredentialKeys   Secret   `env:"CREDENTIAL_KEYS" later:"true" group:"Extensions" may:"VERSION:KEY by comma, KEY being 32 bytes in base64; the first one writes" doc:"Keys that seal people's credentials."`
 	MCPConfig        string   `env:"MCP_CONFIG" may:"the path of a readable file" doc:"The file that lists MCP servers, whose tools are then offered; see mcp.md. SIGHUP has it read again. Other variables that begin with MCP_ can be filled into it."`
 	OAuthProviders   []string `env:"OAUTH_PROVIDERS" later:"true" may:"names of providers by comma: lower-case letters, digits and '_'" doc:"The providers whose accounts people can connect."`
-	Plugins          []string `env:"PLUGINS" may:"names of plugins by comma: lower-case letters, digits and '_'" doc:"Which of the compiled-in plugins are on, all of them named. Empty: all but echo, the example for authors."`
+	Plugins          []string `env:"PLUGINS" may:"names of plugins by comma: lower-case letters, digits and '_'" doc:"Which of the compiled-in plugins are on, all of them named. Empty: all but memory, which asks the model once or twice more after each turn and makes the bot more careful (see limits.md), and echo, the example for authors."`
 	MemoryExtraction string   `env:"MEMORY_EXTRACTION" envDefault:"on" one:"on off" doc:"Whether memories are proposed after a turn."`
 
 	LogLevel  string `env:"LOG_LEVEL" envDefault:"info" group:"Logging" one:"debug info warn error" doc:"The least level that is logged. No level shows secrets, and info and above show no message's text."`

@@ -19,10 +19,12 @@ import (
 func compiled() []plugins.Plugin {
 	return []plugins.Plugin{
 		clock.New(time.Now),
-		memory.New(),
 		slack.New(),
 		web.New(),
 		mcp.New(mcp.Options{Environ: os.Environ()}), // offers nothing without MCP_CONFIG
-		app.Off(echo.New()),                         // the example for authors: nobody's thread needs it
+		// What is remembered is private, and with something private in the prompt
+		// much has to be asked for, which cannot be done yet.
+		app.Off(memory.New()),
+		app.Off(echo.New()), // the example for authors: nobody's thread needs it
 	}
 }

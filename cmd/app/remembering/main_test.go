@@ -25,7 +25,7 @@ type place struct {
 
 func newPlace(t *testing.T, settings ...string) place {
 	t.Helper()
-	return place{t, apptest.NewPlace(t, simulator.Options{RetryScale: 0.01}, redistest.Shared(t), settings...)}
+	return place{t, apptest.NewPlace(t, simulator.Options{RetryScale: 0.01}, redistest.Shared(t), append(settings, "PLUGINS=clock,memory")...)}
 }
 
 // note is what the model proposes, of whichever entry it likes.
