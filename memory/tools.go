@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"reeve/plugins"
 	"reeve/runtime/chat"
@@ -56,6 +59,9 @@ func (p *Plugin) remember(ctx context.Context, call plugins.Call, in rememberIn)
 	if err != nil {
 		return refused("This was not kept: " + err.Error() + ". Cite words that the person typed in this turn, letter for letter."), nil
 	}
+	if word := newWord(m, call.Run, given); !owner.IsPersonal() && word != "" {
+		return refused(fmt.Sprintf(sayNewWord, word)), nil
+	}
 	m.Asked = true
 	kept, err := review(ctx, p.options.Model, owner, []Memory{m})
 	if err != nil {
@@ -81,6 +87,29 @@ func (p *Plugin) remember(ctx context.Context, call plugins.Call, in rememberIn)
 		known:    "It was known already " + where + ".",
 		replaced: "It is kept " + where + ", in place of what was known before.",
 	}[outcomes[0]], Private: owner.IsPersonal()}, nil
+}
+
+const sayNewWord = "This was not kept: there is something in this turn that only the person you act for may know, and what a channel remembers everybody reads. " +
+	"Use no other words than those of the channel's own messages; %q is in none of them."
+
+// newWord is a word of a memory that stands in nothing of what it may be proven
+// by, if the model has read something private: whatever the memory cites, its
+// text is the model's, and everybody in the channel will read it.
+func newWord(m Memory, run plugins.Run, given []plugins.Entry) string {
+	if !slices.ContainsFunc(run.Transcript, func(e plugins.Entry) bool { return e.Private }) {
+		return ""
+	}
+	var known strings.Builder
+	for _, e := range given {
+		known.WriteString(strings.ToLower(e.Text) + "\n")
+	}
+	for _, word := range strings.FieldsFunc(m.Topic+" "+m.Text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		telling := utf8.RuneCountInString(word) > 3 || strings.ContainsFunc(word, unicode.IsDigit)
+		if telling && !strings.Contains(known.String(), strings.TrimSuffix(strings.ToLower(word), "s")) {
+			return word
+		}
+	}
+	return ""
 }
 
 // evidenceFor is whose memory it would be and what may prove it.

@@ -164,3 +164,34 @@ func TestThePromptHasWhatItsReaderMayKnow(t *testing.T) {
 		}
 	}
 }
+
+// What a model has read in private does not get into what a channel remembers,
+// whatever it cites.
+func TestS5_AChannelRemembersNothingPrivate(t *testing.T) {
+	const words = "remember that we deploy on Tuesdays at 10"
+	private := func(e *plugins.Entry) { e.Private = true }
+	with := func() *play {
+		return turnOf(alice).add(chat.Result, chat.Context, chat.Actor{}, "the merger with Initech is on 4 May", private).asks(words)
+	}
+	for name, c := range map[string]struct {
+		run  *play
+		text string
+		want bool
+	}{
+		"nothing private":           {turnOf(alice).asks(words), "The team ships each week, on Tuesdays.", true},
+		"words of the channel":      {with(), "We deploy on Tuesdays at 10.", true},
+		"a word of what is private": {with(), "On Tuesdays Initech.", false},
+		"a number":                  {with(), "We deploy on Tuesdays at 4.", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := newKit(t)
+			got := k.call(c.run.Run, "remember", rememberIn{For: "channel", Kind: Knowledge, Topic: "deploys", Text: c.text, Spans: []string{"we deploy on Tuesdays"}})
+			if got.Error == c.want || !c.want && !strings.Contains(got.Text, "everybody reads") {
+				t.Errorf("it was answered %+v", got)
+			}
+			if kept := k.texts(channel); len(kept) == 1 != c.want {
+				t.Errorf("the channel has %q", kept)
+			}
+		})
+	}
+}
