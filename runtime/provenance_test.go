@@ -402,8 +402,10 @@ func (c *conversation) fail() {
 	c.write(c.says(who, c.words(who)))
 }
 
-// restartInACall: the call is made again elsewhere.
+// restartInACall: the call is made again elsewhere. A steer that waits is taken
+// there, and the name of its author is fixed with what the model answers next.
 func (c *conversation) restartInACall() {
+	quiet := c.quiet
 	c.call("hang")
 	select {
 	case <-c.hangs:
@@ -411,6 +413,12 @@ func (c *conversation) restartInACall() {
 		c.rt.Fatal("the call is not made")
 	}
 	c.replace()
+	select {
+	case a := <-c.asked:
+		c.last, c.quiet = &a, quiet
+	case <-time.After(bound):
+		c.rt.Fatal("the model is not asked again")
+	}
 }
 
 // restart: the turn goes on elsewhere, and shows the same.
