@@ -176,6 +176,9 @@ func checkTask(t Task, twice bool) error {
 // ResolveSchema reads the schema of a tool's arguments, which must describe an
 // object, and makes it ready to validate with.
 func ResolveSchema(parameters json.RawMessage) (*jsonschema.Resolved, error) {
+	if nested(parameters) > maxNested {
+		return nil, fmt.Errorf("it is nested more than %d levels deep", maxNested)
+	}
 	var schema jsonschema.Schema
 	if err := json.Unmarshal(parameters, &schema); err != nil {
 		return nil, fmt.Errorf("read it as a JSON schema: %w", err)

@@ -1,6 +1,7 @@
 package plugins
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,7 +18,29 @@ const (
 	// maxDepth bounds how deep a validation calls itself. A stack that overflows
 	// ends the process, and nothing can catch it.
 	maxDepth = 2_000
+	// maxNested bounds how deep a schema is written: reading one takes time by the
+	// square of that.
+	maxNested = 100
 )
+
+// nested is how deep a JSON value is written, as far as it can be read.
+func nested(value []byte) int {
+	decoder := json.NewDecoder(bytes.NewReader(value))
+	depth, deepest := 0, 0
+	for {
+		token, err := decoder.Token()
+		if err != nil {
+			return deepest
+		}
+		switch token {
+		case json.Delim('{'), json.Delim('['):
+			depth++
+		case json.Delim('}'), json.Delim(']'):
+			depth--
+		}
+		deepest = max(deepest, depth)
+	}
+}
 
 // Effort foresees what validating with a schema takes. The validator itself has
 // no bounds: a schema of a few lines that refers to itself overflows its stack,

@@ -109,18 +109,9 @@ func (g *Gate) SetOwn(tools []plugins.Tool) error {
 }
 
 func (g *Gate) set(plugin string, tools []plugins.Tool, sharedStore bool) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	set := map[string]*tool{}
-	for name, t := range g.tools {
-		if t.plugin != plugin {
-			set[name] = t
-		}
-	}
-	for _, t := range tools {
-		if other, taken := set[t.Name]; taken {
-			return fmt.Errorf("plugin %s: tool %q is a tool of plugin %s already", plugin, t.Name, other.plugin)
-		}
+	// What takes time is done before the lock, for which every call waits.
+	fresh := make([]*tool, len(tools))
+	for i, t := range tools {
 		checker, err := plugins.ResolveSchema(t.Parameters)
 		if err != nil {
 			return fmt.Errorf("plugin %s: tool %s: %w", plugin, t.Name, err)
@@ -129,7 +120,21 @@ func (g *Gate) set(plugin string, tools []plugins.Tool, sharedStore bool) error 
 		if err != nil {
 			return fmt.Errorf("plugin %s: tool %s: %w", plugin, t.Name, err)
 		}
-		set[t.Name] = &tool{Tool: t, plugin: plugin, shared: sharedStore, schema: checker.Schema(), checker: checker, effort: effort}
+		fresh[i] = &tool{Tool: t, plugin: plugin, shared: sharedStore, schema: checker.Schema(), checker: checker, effort: effort}
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	set := map[string]*tool{}
+	for name, t := range g.tools {
+		if t.plugin != plugin {
+			set[name] = t
+		}
+	}
+	for _, t := range fresh {
+		if other, taken := set[t.Name]; taken {
+			return fmt.Errorf("plugin %s: tool %q is a tool of plugin %s already", plugin, t.Name, other.plugin)
+		}
+		set[t.Name] = t
 	}
 	g.tools = set
 	return nil

@@ -29,6 +29,7 @@ func TestASchemaWithoutAnEndIsRefused(t *testing.T) {
 		`{"type":"object","ALLOF":[{"$REF":"#"}]}`,
 		`{"type":"object","anyOf":[{"not":{"$ref":"#"}}]}`,
 		`{"type":"object","if":{"$ref":"#/$defs/a"},"$defs":{"a":{"$ref":"#/$defs/b"},"b":{"$ref":"#/$defs/a"}}}`,
+		`{"type":"object","properties":{"a":` + strings.Repeat(`{"not":`, 3900) + `{}` + strings.Repeat(`}`, 3900) + `}}`, // takes seconds to read
 		`{"type":"object","$dynamicAnchor":"x","properties":{"a":{"$dynamicRef":"#x"}}}`,
 		`{"type":"object","$defs":{"a":{"$anchor":"x","$ref":"#x"}},"properties":{"a":{"$ref":"#x"}}}`,
 		`{"type":"object","$defs":{"a":{"$id":"http://a/","allOf":[{"$ref":"#"}]}},"properties":{"a":{"$ref":"#/$defs/a"}}}`,
@@ -36,7 +37,7 @@ func TestASchemaWithoutAnEndIsRefused(t *testing.T) {
 		bad := tool(t, "bad", plugins.Pure, says("x"))
 		bad.Parameters = json.RawMessage(schema)
 		if err := gate.New(gate.Options{}).Set("kit", []plugins.Tool{bad}, false); err == nil {
-			t.Errorf("%s is taken", schema)
+			t.Errorf("%.200s is taken", schema)
 		}
 	}
 }
