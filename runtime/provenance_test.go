@@ -49,14 +49,14 @@ func TestS5_RandomConversations(t *testing.T) {
 			c.step()
 		}
 	})
-	if !asked["rapid.checks"] && (seen.resumed.Load() == 0 || seen.repeated.Load() == 0 || seen.summaries.Load() == 0 || seen.hidden.Load() == 0) {
-		t.Errorf("this has not been played: %d resumed prompts, %d repeated calls, %d summaries, %d conflicts with something private before them",
-			seen.resumed.Load(), seen.repeated.Load(), seen.summaries.Load(), seen.hidden.Load())
+	if !asked["rapid.checks"] && (seen.resumed.Load() == 0 || seen.repeated.Load() == 0 || seen.summaries.Load() == 0 || seen.hidden.Load() == 0 || seen.handed.Load() == 0) {
+		t.Errorf("this has not been played: %d resumed prompts, %d repeated calls, %d summaries, %d conflicts with something private before them, %d messages handed back",
+			seen.resumed.Load(), seen.repeated.Load(), seen.summaries.Load(), seen.hidden.Load(), seen.handed.Load())
 	}
 }
 
 // sightings count what must have been played.
-type sightings struct{ resumed, repeated, summaries, hidden atomic.Int64 }
+type sightings struct{ resumed, repeated, summaries, hidden, handed atomic.Int64 }
 
 // mark is what a private text carries.
 var mark = regexp.MustCompile(`\[private of (\S+) in (t_\w+) \d+\]`)
@@ -240,7 +240,7 @@ func (c *conversation) checkMarks(what, text string, turn chat.TurnID, actor cha
 // Offered and Call make this the tools: one spends nobody's rights, the other
 // those of the actor.
 func (c *conversation) Offered([]string) []agent.ToolSpec {
-	return []agent.ToolSpec{{Name: "look", Effect: plugins.Pure}, {Name: "hang", Effect: plugins.Pure}, {Name: "mail", Effect: plugins.Pure, Provider: "post"}}
+	return []agent.ToolSpec{{Name: "look", Effect: plugins.Pure}, {Name: "hang", Effect: plugins.Pure}, {Name: "mail", Effect: plugins.Pure, Provider: "post"}, {Name: plugins.HandBackTool, Effect: plugins.Idempotent}}
 }
 
 func (c *conversation) Call(ctx context.Context, a plugins.Asked) plugins.Result {
@@ -260,6 +260,16 @@ func (c *conversation) Call(ctx context.Context, a plugins.Asked) plugins.Result
 		if diff := cmp.Diff(before, a.Run); diff != "" {
 			c.blame("made again after a restart, a call is shown something else (-before +after):\n%s", diff)
 		}
+	}
+	if a.Call.Tool == plugins.HandBackTool {
+		result, err := c.now.HandBackTool().Call(ctx, plugins.Call{Run: a.Run, Key: key}, []byte(a.Call.Arguments))
+		if err != nil {
+			c.blame("handing back: %v", err)
+		}
+		if !result.Error {
+			c.seen.handed.Add(1)
+		}
+		return result
 	}
 	if a.Call.Tool == "mail" {
 		return plugins.Result{Text: c.secret(a.Run.Actor, a.Run.Turn), Private: true}
@@ -331,7 +341,8 @@ func (c *conversation) step() {
 		"restart": c.restart, "restart in a call": c.restartInACall, "stop": c.stop, "fail": c.fail,
 	}
 	names := slices.Sorted(maps.Keys(acts))
-	names = append(names, "look", "mail", "answer", "answer", "restart") // the more often
+	acts["hand back"] = c.handBack
+	names = append(names, "hand back", "look", "mail", "answer", "answer", "restart") // the more often
 	acts[rapid.SampledFrom(names).Draw(c.rt, "act")]()
 }
 
@@ -353,6 +364,26 @@ func (c *conversation) call(tool string) {
 	c.replies(func() (agent.Reply, error) {
 		return agent.Reply{Text: "I have seen " + seen, Tokens: 1, Calls: []chat.ToolCall{{Tool: tool, Arguments: fmt.Sprintf(`{"seen":%q}`, seen)}}}, nil
 	})
+}
+
+// handBack: what somebody else has steered into the turn becomes his own request.
+func (c *conversation) handBack() {
+	for _, m := range c.last.req.Messages {
+		if !agent.IsBlock(m.Content) {
+			continue
+		}
+		elements, _ := agent.DecodeBlock(m.Content)
+		for _, e := range elements {
+			if e.Origin != string(chat.Steer) || e.Author == c.last.turn.Actor.Key() {
+				continue
+			}
+			c.committed[c.last.turn.ID] = true
+			c.replies(func() (agent.Reply, error) {
+				return agent.Reply{Tokens: 1, Calls: []chat.ToolCall{{Tool: plugins.HandBackTool, Arguments: fmt.Sprintf(`{"message":%q}`, e.ID)}}}, nil
+			})
+			return
+		}
+	}
 }
 
 func (c *conversation) answer() {

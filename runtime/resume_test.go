@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"reeve/runtime"
 	"reeve/runtime/chat"
 	"reeve/runtime/mailbox"
 )
@@ -47,4 +48,28 @@ func TestWhatJoinedAParkedTurnIsItsActorsInstruction(t *testing.T) {
 		t.Errorf("turn %s is shown %q of what was before it", run.turn.ID, texts(run.turn.Before))
 	}
 	run.answers(t, "done")
+}
+
+// The name of somebody who has not written before is fixed before the model
+// reads it.
+func TestANameThatCameWithASteerStays(t *testing.T) {
+	t.Parallel()
+	p := newPlay(t)
+	steered := func(o *runtime.Options) { o.Policy.CrossActor = runtime.ModeSteer }
+	p.slack.facts[bob] = runtime.Facts{Name: "Bob", Standing: chat.MayInstruct}
+	r := p.replica(steered)
+	p.deliver(r, p.says(alice, "one"))
+	run := p.run()
+	p.wants(p.deliver(r, p.says(bob, "and this")), chat.SteerContext)
+	if got := run.boundary(t); len(got) != 1 || got[0].Name != "Bob" {
+		t.Fatalf("steers: %+v", got)
+	}
+	r.end()
+	p.slack.note(func() { p.slack.facts[bob] = runtime.Facts{Name: "Robert", Standing: chat.MayInstruct} })
+	p.replica(steered)
+	again := p.run()
+	if own := again.turn.Own; len(own) != 2 || own[1].Name != "Bob" {
+		t.Errorf("the run that goes on is shown %+v", own)
+	}
+	again.answers(t, "Done.")
 }

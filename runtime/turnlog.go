@@ -74,6 +74,13 @@ func (l *turnLog) Boundary(ctx context.Context, entries ...chat.Entry) ([]chat.E
 		return nil, err
 	}
 	steers = append(steers, more...)
+	if l.fixed.news {
+		// The name of somebody who had not written before: whoever goes on with
+		// the turn shows the same.
+		if _, err := l.write(ctx, mailbox.Commit{}, nil); err != nil {
+			return nil, err
+		}
+	}
 	if l.r.isDraining() {
 		return nil, errHandedOver
 	}
