@@ -10,6 +10,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -114,9 +115,12 @@ func split(data []byte) (map[string]json.RawMessage, error) {
 	if err := strict(data, &file); err != nil {
 		return nil, err
 	}
+	if err := noRepeats(data); err != nil {
+		return nil, err
+	}
 	raw, found := file["mcpServers"]
 	if !found {
-		return nil, errors.New(`it has no field "mcpServers"`)
+		return nil, errors.New(`it has no field "mcpServers"` + instead(file))
 	}
 	for field := range file {
 		if field != "mcpServers" {
@@ -124,10 +128,22 @@ func split(data []byte) (map[string]json.RawMessage, error) {
 		}
 	}
 	var servers map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &servers); err != nil {
+	if err := json.Unmarshal(raw, &servers); err != nil || servers == nil {
 		return nil, errors.New(`"mcpServers" must be an object with a field for each server`)
 	}
 	return servers, nil
+}
+
+// instead says what a file has in the place of its list.
+func instead(file map[string]json.RawMessage) string {
+	if len(file) == 0 {
+		return ""
+	}
+	fields := slices.Sorted(maps.Keys(file))
+	for i, field := range fields {
+		fields[i] = strconv.Quote(field)
+	}
+	return "; it has " + plugins.CutMiddle(strings.Join(fields, ", "), 200)
 }
 
 // strict reads one JSON value. A field that is unknown is an error: a mistyped
@@ -141,7 +157,7 @@ func strict(data []byte, into any) error {
 	if _, err := decoder.Token(); err != io.EOF {
 		return errors.New("there is something behind the end of its JSON")
 	}
-	return nil
+	return exactKeys(data, into)
 }
 
 // readable says where and what, in place of Go's types.

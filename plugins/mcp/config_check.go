@@ -90,11 +90,17 @@ func (c *serverConfig) checkURL() error {
 	if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" || u.Fragment != "" {
 		return errors.New(`the field "url" is not an http or https address`)
 	}
-	for name, value := range c.Headers {
+	sent := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(c.Headers)) {
+		value, lower := c.Headers[name], strings.ToLower(name)
+		if sent[lower] != "" {
+			return fmt.Errorf(`the field "headers" has %q and %q, which are one header`, sent[lower], name)
+		}
+		sent[lower] = name
 		if !headerForm.MatchString(name) || strings.ContainsAny(value, "\r\n\x00") {
 			return fmt.Errorf(`the field "headers" has the header %q, which cannot be`, name)
 		}
-		if slices.Contains(protocolHeaders, strings.ToLower(name)) {
+		if slices.Contains(protocolHeaders, lower) {
 			return fmt.Errorf(`the field "headers" has the header %q, which belongs to the protocol`, name)
 		}
 	}
