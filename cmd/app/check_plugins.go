@@ -12,9 +12,10 @@ import (
 // reporter is a plugin that can say more of itself than whether it opens: what
 // it reaches, and what it offers there.
 type reporter interface {
-	// Report answers lines for the operator. An error says, a line each, what
-	// cannot be reached.
-	Report(ctx context.Context, services plugins.Services) (lines []string, err error)
+	// Report answers lines for the operator, and warnings of what works
+	// otherwise than its settings let one think. An error says, a line each,
+	// what cannot be reached.
+	Report(ctx context.Context, services plugins.Services) (lines, warnings []string, err error)
 }
 
 // checkPlugins opens each plugin, and has those report that can.
@@ -37,10 +38,13 @@ func checkPlugins(ctx context.Context, chosen []plugins.Plugin, environ []string
 		}
 		// A server may have to be installed first.
 		asking, cancel := context.WithTimeout(ctx, 2*time.Minute)
-		lines, err := can.Report(asking, with)
+		lines, warnings, err := can.Report(asking, with)
 		cancel()
 		for _, line := range lines {
 			found = append(found, finding{test: test, detail: line})
+		}
+		for _, line := range warnings {
+			found = append(found, finding{test: test, result: warned, detail: line})
 		}
 		if err != nil {
 			for line := range strings.Lines(err.Error()) {

@@ -16,9 +16,10 @@ import (
 
 // talker is a plugin that reports.
 type talker struct {
-	open  error
-	lines []string
-	err   error
+	open     error
+	lines    []string
+	warnings []string
+	err      error
 }
 
 func (talker) Name() string { return "talker" }
@@ -27,14 +28,14 @@ func (t talker) Open(context.Context, plugins.Services) (plugins.Extension, erro
 	return plugins.Extension{}, t.open
 }
 
-func (t talker) Report(_ context.Context, services plugins.Services) ([]string, error) {
+func (t talker) Report(_ context.Context, services plugins.Services) (lines, warnings []string, err error) {
 	var set struct {
 		Tone string `env:"TONE"`
 	}
 	if err := services.Settings(&set); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return append(t.lines, "tone "+set.Tone), t.err
+	return append(t.lines, "tone "+set.Tone), t.warnings, t.err
 }
 
 // silent is one that does not.
@@ -53,6 +54,7 @@ func TestCheckHasPluginsReport(t *testing.T) {
 	}{
 		{silent{}, nil},
 		{talker{lines: []string{"one tool"}}, []string{"plugin talker: ok: one tool", "plugin talker: ok: tone loud"}},
+		{talker{warnings: []string{"no such tool"}}, []string{"plugin talker: ok: tone loud", "plugin talker: warning: no such tool"}},
 		{talker{err: errors.New("a: away\nb: away")}, []string{
 			"plugin talker: ok: tone loud",
 			"plugin talker: cannot be reached: a: away; fix: see that it runs and can be reached from this machine",

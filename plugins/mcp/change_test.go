@@ -94,9 +94,9 @@ func TestPinDecidesAlone(t *testing.T) {
 // pinOf is what reeve check prints for a tool.
 func pinOf(t *testing.T, h *host, tool string) string {
 	t.Helper()
-	lines, err := mcp.New(mcp.Options{Environ: os.Environ()}).Report(t.Context(), h.services())
-	if err != nil {
-		t.Fatal(err)
+	lines, warnings, err := mcp.New(mcp.Options{Environ: os.Environ()}).Report(t.Context(), h.services())
+	if err != nil || len(warnings) > 0 {
+		t.Fatal(warnings, err)
 	}
 	for _, line := range lines {
 		if found := regexp.MustCompile(`tool ` + tool + `,.*"pin": "(.*?)"`).FindStringSubmatch(line); found != nil {
@@ -110,21 +110,41 @@ func pinOf(t *testing.T, h *host, tool string) string {
 func TestReportSaysWhatHoldsAndWhatIsSuggested(t *testing.T) {
 	h := newHost(t)
 	h.write(map[string]any{
-		"kit":  kit("plain", map[string]any{"deny": []string{"crash", "never"}}),
+		"kit": kit("plain", map[string]any{
+			"deny": []string{"crash", "never"},
+			"tools": map[string]any{
+				"ever": map[string]any{"access": "read"},
+				"pid":  map[string]any{"pin": "sha256:" + strings.Repeat("0", 64)},
+			},
+		}),
+		"few":  kit("plain", map[string]any{"allow": []string{"echo", "Pid"}}),
 		"gone": map[string]any{"url": "http://127.0.0.1:1/"},
 	})
-	lines, err := mcp.New(mcp.Options{Environ: os.Environ()}).Report(t.Context(), h.services())
+	lines, warnings, err := mcp.New(mcp.Options{Environ: os.Environ()}).Report(t.Context(), h.services())
 	if err == nil || !strings.Contains(err.Error(), "server gone: ") {
 		t.Errorf("the error is %v", err)
 	}
 	text := strings.Join(lines, "\n")
 	for _, want := range []string{
-		"server kit: 13 of 14 tools; spends the rights of its configuration",
+		"server kit: 12 of 14 tools; spends the rights of its configuration",
 		`server kit: tool echo, offered as mcp_kit__echo: write, once, sends; its server suggests {"access":"read","effect":"pure","sends":false}; "pin": "sha256:`,
-		"server kit: tool never: not offered: the file names it, and the server has no such tool",
+		"server few: 1 of 14 tools; spends the rights of its configuration",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in:\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "tool pid") {
+		t.Errorf("a tool with another pin is among those that are offered:\n%s", text)
+	}
+	for i, want := range []string{
+		`server few: tool Pid: "allow" names it, and allows nothing: the server has no such tool`,
+		`server kit: tool pid: not offered: its pin in the file is not that of what the server says now, which is "pin": "sha256:`,
+		`server kit: tool ever: what "tools" says of it holds for nothing: the server has no such tool`,
+		`server kit: tool never: "deny" names it, and denies nothing: the server has no such tool`,
+	} {
+		if len(warnings) != 4 || !strings.HasPrefix(warnings[i], want) {
+			t.Errorf("warning %d is not %q:\n%s", i, want, strings.Join(warnings, "\n"))
 		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 
@@ -14,32 +16,36 @@ import (
 )
 
 // Report connects to each server once, and says in lines for the operator what
-// is offered as what, what the server itself suggests, and the pins. An error
-// names each server that cannot be reached; a file that is wrong is an error
-// without lines.
-func (p *Plugin) Report(ctx context.Context, services plugins.Services) (lines []string, err error) {
+// is offered as what, what the server itself suggests, and the pins. Warnings
+// are of what the file says of tools and does not hold of them. An error names
+// each server that cannot be reached; a file that is wrong is an error without
+// lines.
+func (p *Plugin) Report(ctx context.Context, services plugins.Services) (lines, warnings []string, err error) {
 	path, err := configPath(services)
 	if err != nil || path == "" {
-		return nil, err
+		return nil, nil, err
 	}
 	list, err := readConfig(path, services.Settings)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	h := &hub{options: p.options, services: plugins.Services{}}
-	reports, wrong := make([][]string, len(list)), make([]error, len(list))
+	reports, wrong := make([]report, len(list)), make([]error, len(list))
 	var group sync.WaitGroup
 	for i, config := range list {
 		group.Go(func() { reports[i], wrong[i] = newServer(config, h).report(ctx) })
 	}
 	group.Wait()
-	for _, report := range reports {
-		lines = append(lines, report...)
+	for _, r := range reports {
+		lines, warnings = append(lines, r.lines...), append(warnings, r.warnings...)
 	}
-	return lines, errors.Join(wrong...)
+	return lines, warnings, errors.Join(wrong...)
 }
 
-func (s *server) report(ctx context.Context) ([]string, error) {
+// report is what there is to say of one server.
+type report struct{ lines, warnings []string }
+
+func (s *server) report(ctx context.Context) (report, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.hub.options.ConnectTimeout)
 	defer cancel()
 	l, err := s.connect(ctx, older)
@@ -52,7 +58,7 @@ func (s *server) report(ctx context.Context) ([]string, error) {
 		listed, err = l.list(ctx)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("server %s: %w", s.config.name, s.mask.err(err))
+		return report{}, fmt.Errorf("server %s: %w", s.config.name, s.mask.err(err))
 	}
 	trouble := map[string]string{}
 	chosen := s.choose(listed, trouble)
@@ -60,26 +66,31 @@ func (s *server) report(ctx context.Context) ([]string, error) {
 	if s.config.credentialed() {
 		whose = "spends the rights of its configuration"
 	}
-	lines := []string{fmt.Sprintf("server %s: %d of %d tools; %s", s.config.name, len(chosen), len(listed), whose)}
+	var r report
 	for _, e := range chosen {
-		lines = append(lines, s.line(e))
+		s.add(&r, e)
 	}
-	for name, why := range trouble {
-		lines = append(lines, fmt.Sprintf("server %s: tool %s: not offered: %s", s.config.name, line(name), why))
+	r.lines = slices.Insert(r.lines, 0, fmt.Sprintf("server %s: %d of %d tools; %s", s.config.name, len(r.lines), len(listed), whose))
+	for _, name := range slices.Sorted(maps.Keys(trouble)) {
+		r.warnings = append(r.warnings, s.mask.text(fmt.Sprintf("server %s: tool %s: %s", s.config.name, line(name), trouble[name])))
 	}
-	return lines, nil
+	return r, nil
 }
 
-// line says of a tool what holds, what its server suggests, and its pin.
-func (s *server) line(e entry) string {
+// add says of a tool what holds, what its server suggests, and its pin.
+func (s *server) add(r *report, e entry) {
 	tool := s.tool(e)
 	words := []string{string(tool.Access), string(tool.Effect)}
 	if tool.Sends {
 		words = append(words, "sends")
 	}
 	text := fmt.Sprintf("server %s: tool %s, offered as %s: %s", s.config.name, line(e.tool.Name), e.name, strings.Join(words, ", "))
+	warn := func(why string) {
+		r.warnings = append(r.warnings, s.mask.text(fmt.Sprintf("server %s: tool %s: not offered: %s", s.config.name, line(e.tool.Name), why)))
+	}
 	if err := plugins.CheckTools([]plugins.Tool{tool}); err != nil {
-		text += "; not offered: " + err.Error()
+		warn(err.Error())
+		return
 	}
 	if hints := suggestion(e.tool.Annotations); hints != "" {
 		text += "; its server suggests " + hints
@@ -90,9 +101,10 @@ func (s *server) line(e entry) string {
 	case e.pin:
 		pin += ", as in the file"
 	default:
-		pin += ", and the file has another one: it is not offered"
+		warn("its pin in the file is not that of what the server says now, which is " + pin)
+		return
 	}
-	return s.mask.text(text + "; " + pin)
+	r.lines = append(r.lines, s.mask.text(text+"; "+pin))
 }
 
 // suggestion is what annotations come to in the file's own words. They are a

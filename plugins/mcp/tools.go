@@ -44,7 +44,7 @@ func (s *server) build(listed []*sdk.Tool) []plugins.Tool {
 	}
 	for _, name := range slices.Sorted(maps.Keys(trouble)) {
 		if why := trouble[name]; s.told[name] != why {
-			s.log.Error("a tool of the MCP server is not offered", "tool", line(name), "err", s.mask.text(why))
+			s.log.Error("a tool of the MCP server is not as the file has it, or cannot be offered", "tool", line(name), "err", s.mask.text(why))
 		}
 	}
 	s.told = trouble
@@ -73,28 +73,37 @@ func (s *server) choose(listed []*sdk.Tool, trouble map[string]string) []entry {
 		switch {
 		case !s.config.offers(tool.Name):
 		case !named:
-			trouble[tool.Name] = "two tools would have its name"
+			trouble[tool.Name] = "not offered: two tools would have its name"
 		case len(chosen) >= maxTools:
-			trouble[tool.Name] = fmt.Sprintf(`only %d tools of a server are taken; name those that are needed in "allow"`, maxTools)
+			trouble[tool.Name] = fmt.Sprintf(`not offered: only %d tools of a server are taken; name those that are needed in "allow"`, maxTools)
 		default:
 			chosen = append(chosen, entry{tool, name, pinOf(tool)})
 		}
 	}
-	for _, name := range s.config.named() {
+	for name, why := range s.config.named() {
 		if !slices.Contains(all, name) {
-			trouble[name] = "the file names it, and the server has no such tool"
+			trouble[name] = why + ": the server has no such tool"
 		}
 	}
 	return chosen
 }
 
-// named are all tools that the file names.
-func (c serverConfig) named() []string {
-	names := slices.Concat(slices.Collect(maps.Keys(c.tools)), c.Deny)
-	if c.Allow != nil {
-		names = append(names, *c.Allow...)
+// named are all tools that the file names, with what becomes of a name that the
+// server has not.
+func (c serverConfig) named() map[string]string {
+	named := map[string]string{}
+	for name := range c.tools {
+		named[name] = `what "tools" says of it holds for nothing`
 	}
-	return names
+	if c.Allow != nil {
+		for _, name := range *c.Allow {
+			named[name] = `"allow" names it, and allows nothing`
+		}
+	}
+	for _, name := range c.Deny {
+		named[name] = `"deny" names it, and denies nothing`
+	}
+	return named
 }
 
 // tool is what the gate is told: the most that a tool could do, unless the
