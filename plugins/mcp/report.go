@@ -72,7 +72,11 @@ func (s *server) report(ctx context.Context) (report, error) {
 	}
 	r.lines = slices.Insert(r.lines, 0, fmt.Sprintf("server %s: %d of %d tools; %s", s.config.name, len(r.lines), len(listed), whose))
 	for _, name := range slices.Sorted(maps.Keys(trouble)) {
-		r.warnings = append(r.warnings, s.mask.text(fmt.Sprintf("server %s: tool %s: %s", s.config.name, line(name), trouble[name])))
+		why := trouble[name]
+		if has(listed, name) {
+			why = "not offered: " + why
+		}
+		r.warnings = append(r.warnings, s.mask.text(fmt.Sprintf("server %s: tool %s: %s", s.config.name, line(name), why)))
 	}
 	return r, nil
 }

@@ -44,11 +44,19 @@ func (s *server) build(listed []*sdk.Tool) []plugins.Tool {
 	}
 	for _, name := range slices.Sorted(maps.Keys(trouble)) {
 		if why := trouble[name]; s.told[name] != why {
-			s.log.Error("a tool of the MCP server is not as the file has it, or cannot be offered", "tool", line(name), "err", s.mask.text(why))
+			what := "a tool of the MCP server is not offered"
+			if !has(listed, name) {
+				what = "the file names a tool that the MCP server has not"
+			}
+			s.log.Error(what, "tool", line(name), "err", s.mask.text(why))
 		}
 	}
 	s.told = trouble
 	return built
+}
+
+func has(listed []*sdk.Tool, name string) bool {
+	return slices.ContainsFunc(listed, func(tool *sdk.Tool) bool { return tool.Name == name })
 }
 
 // entry is a listed tool under the name by which it is offered.
@@ -73,9 +81,9 @@ func (s *server) choose(listed []*sdk.Tool, trouble map[string]string) []entry {
 		switch {
 		case !s.config.offers(tool.Name):
 		case !named:
-			trouble[tool.Name] = "not offered: two tools would have its name"
+			trouble[tool.Name] = "two tools would have its name"
 		case len(chosen) >= maxTools:
-			trouble[tool.Name] = fmt.Sprintf(`not offered: only %d tools of a server are taken; name those that are needed in "allow"`, maxTools)
+			trouble[tool.Name] = fmt.Sprintf(`only %d tools of a server are taken; name those that are needed in "allow"`, maxTools)
 		default:
 			chosen = append(chosen, entry{tool, name, pinOf(tool)})
 		}
