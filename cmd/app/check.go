@@ -79,7 +79,12 @@ func (checkCommand) Run(p *process) error {
 	}
 	chosen, err := choose(p.plugins, settings.Plugins)
 	ask := shippedProbes()
-	ask.plugins = func(ctx context.Context) []finding { return checkPlugins(ctx, chosen, p.options.Environ) }
+	ask.plugins = func(ctx context.Context) []finding {
+		if err != nil {
+			return nil // which plugins are on is not known
+		}
+		return append(checkIdle(p.options.Environ, chosen), checkPlugins(ctx, chosen, p.options.Environ)...)
+	}
 	return check(p.ctx, out, settings, err, ask)
 }
 

@@ -24,8 +24,10 @@ func (c playgroundCommand) Run(p *process) error {
 	if err != nil {
 		return err
 	}
+	log := p.logger(settings)
+	warnIdle(log, p.options.Environ, chosen)
 	return assembly{
-		settings: settings, options: p.options, plugins: chosen, log: p.logger(settings),
+		settings: settings, options: p.options, plugins: chosen, log: log,
 		ready: newReadiness(),
 	}.play(p.ctx, c.Addr, p.options.Stdout)
 }
