@@ -19,8 +19,8 @@ CHAOS_FLAGS ?=
 # Broken code, and the tests that see it: make mutants.
 MUTANTS = reeve/cmd/app/mutants
 TESTED = $(shell go list ./... | grep -v -e '$(CONFORMANCE)' -e '^$(CHAOS)$$' -e '^$(MUTANTS)$$')
-# The packages in which goroutines meet. make full has those of plugins too.
-RACED = $(shell go list ./runtime/... ./slackapp/... ./agent/... ./plugins/gate | grep -v -e '$(CONFORMANCE)')
+# The packages in which goroutines meet.
+RACED = $(shell go list ./runtime ./runtime/mailbox ./slackapp ./slackapp/simulator ./agent/... ./plugins/gate ./plugins/mcp ./memory)
 
 .PHONY: help test race chaos bench eval lint conformance model mutants fuzz full deps deps-race deps-node run update
 

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/net/idna"
 )
@@ -21,6 +22,9 @@ func normalHost(host string) (string, error) {
 	}
 	if inner, found := strings.CutPrefix(host, "["); found {
 		host = strings.TrimSuffix(inner, "]")
+	}
+	if !utf8.ValidString(host) || strings.ContainsRune(host, utf8.RuneError) {
+		return "", errors.New("the host's name is no text")
 	}
 	if address, err := netip.ParseAddr(host); err == nil && address.Zone() == "" {
 		return address.Unmap().String(), nil
