@@ -23,7 +23,7 @@ var sentences = map[Rule]string{
 	RuleConflictWrites: "it changes something with the rights of the person for whom you act, and somebody else has written into this turn, so that it is not clear whose wish it carries out." + unasked +
 		" They can ask for it again in a turn into which nobody else writes." + owed,
 	RulePrivateSends:  "this turn holds what only the person for whom you act may know, and the call sends data to %s." + unasked + owed,
-	RuleForeignWrites: "it changes something with the rights of the person for whom you act, while you have read text that they did not type in this turn (messages of others, files, results of tools, or earlier turns)." + unasked + owed,
+	RuleForeignWrites: "it changes something with the rights of the person for whom you act, while you have read text that they did not type in this turn (messages of others, files, results of tools, earlier turns, memories, or another part of what you were given besides their words)." + unasked + owed,
 	RuleEveryWrite:    "it changes something with the rights of the person for whom you act, and whoever runs you wants them to be asked each time." + unasked + owed,
 
 	RuleBlocked:   "it changes something, somebody else has written into this turn, and whoever runs you allows no changes then. It can be asked for again in a turn into which nobody else writes." + owed,

@@ -16,7 +16,7 @@ func TestSentences(t *testing.T) {
 		gate.RuleConflictReads:  {"spends the rights of the person for whom you act", "somebody else has written into this turn", "not possible yet", askAgain},
 		gate.RuleConflictWrites: {"changes something with the rights of the person", "somebody else has written into this turn", "not possible yet", askAgain},
 		gate.RulePrivateSends:   {"what only the person for whom you act may know", "sends data to h.example, which they have not named in this turn, as they can in a message of their own.", "not possible yet"},
-		gate.RuleForeignWrites:  {"changes something with the rights of the person", "text that they did not type in this turn", "not possible yet"},
+		gate.RuleForeignWrites:  {"changes something with the rights of the person", "text that they did not type in this turn", "earlier turns, memories, or another part of what you were given", "not possible yet"},
 		gate.RuleEveryWrite:     {"changes something with the rights of the person", "asked each time", "not possible yet"},
 		gate.RuleBlocked:        {"somebody else has written into this turn", "allows no changes then", "in a turn into which nobody else writes"},
 		gate.RuleNobodys:        {"spends a person's rights", "acts for no person", "asks you in a message of their own"},
