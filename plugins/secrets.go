@@ -10,12 +10,17 @@ import (
 // secrets are tokens that are known by their form. This catches accidents, such
 // as a tool that prints its settings; it is no wall.
 var secrets = regexp.MustCompile(strings.Join([]string{
-	`\b(?:xox[a-z](?:\.xox[a-z])?-|xapp-|sk-|sk_live_|rk_live_|whsec_|gh[oprsu]_|github_pat_|glpat-|npm_|pypi-|hf_|dop_v1_|shpat_|lin_api_|ntn_|secret_|sntrys_|sntryu_|SG\.|AKIA|ASIA|AIza|ya29\.|GOCSPX-|EAACEdEose0cBA)[A-Za-z0-9_\-.%/+=]{12,}`,
+	`\b(?:xox[a-z](?:\.xox[a-z])?-|xapp-|sk_live_|rk_live_|whsec_|gh[oprsu]_|github_pat_|glpat-|dop_v1_|shpat_|sntrys_|sntryu_|AIza|ya29\.|GOCSPX-|EAACEdEose0cBA)[A-Za-z0-9_\-.%/+=]{12,}`,
+	// Names of variables, classes and packages begin like these too, so that they
+	// are known by their length, or by their digits.
+	`\bnpm_[A-Za-z0-9]{36,}|\bhf_[A-Za-z0-9]{30,}|\b(?:ntn_|secret_)[A-Za-z0-9]{40,}|\blin_api_[A-Za-z0-9]{32,}|\bpypi-AgE[A-Za-z0-9_\-]{40,}`,
+	`\bSG\.[A-Za-z0-9_\-]{16,}\.[A-Za-z0-9_\-]{16,}|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b`,
+	`\bsk-(?:(?:proj|ant|svcacct|admin|or)-[A-Za-z0-9_\-]{12,}|[A-Za-z0-9]{20,}|(?:[A-Za-z_\-]*[0-9]){2}[A-Za-z0-9_\-]{8,})`,
 	`\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}`,                     // a JSON Web Token
 	`-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)`, // PEM
-	`\b[0-9]{8,10}:[A-Za-z0-9_-]{35}\b`,                                                // a Telegram bot's token
-	`\b(?:AccountKey|SharedAccessKey)=[A-Za-z0-9+/=]{20,}`,                             // Azure
-	`\b[a-z][a-z0-9+.-]*://[^\s/:@]*:[^\s/@]+@`,                                        // a password in a URL
+	`\b[0-9]{8,10}:[A-Za-z0-9_-]{35}\b`,                    // a Telegram bot's token
+	`\b(?:AccountKey|SharedAccessKey)=[A-Za-z0-9+/=]{20,}`, // Azure
+	`\b[a-z][a-z0-9+.-]*://[^\s/:@]*:[^\s/@]+@`,            // a password in a URL
 }, "|"))
 
 // keptOfSecret is how much of a secret stays, to tell which kind it was.

@@ -31,6 +31,15 @@ var forms = map[string]string{
 	"hex key":        "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
 	"PIN":            "the pin is 4711",
 	"npm":            "npm_" + "abcdefghijklmnopqrstuvwxyz0123456789",
+	"PyPI":           "pypi-" + "AgEIcHlwaS5vcmcCJDAwMDAwMDAwLTAwMDAtNDAwMC04MDAwLTAwMDAwMDAwMDAwMAAC",
+	"Hugging Face":   "hf_" + "abcdefghijklmnopQRSTUVWXYZabcdefgh",
+	"Notion":         "ntn_" + "12345678901abcdefghijklmnopqrstuvwxyzABCDEFGHI",
+	"Notion old":     "secret_" + "abcdefghijklmnopqrstuvwxyz01234567890ABCDEF",
+	"Linear":         "lin_api_" + "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMN",
+	"SendGrid":       "SG." + "abcdefghijklmnopqrstuv" + "." + "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQ",
+	"sk plain":       "sk-" + "abcdefghijklmnopqrstuvwxyzABCDEFGHIJ",
+	"sk mixed":       "sk-" + "1a_2b-3cDEFghIJKLmnoPQ",
+	"sk-ant":         "sk-" + "ant-api-abcdefghijklmnop",
 	"connect string": "AccountKey=" + "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6==",
 }
 
@@ -55,15 +64,25 @@ func TestWordsAreNoSecrets(t *testing.T) {
 		"run ./cmd/reeve playground --addr 127.0.0.1:8080",
 		"the commit is 42d13b3",
 		"internationalization-and-localization-guidelines",
+		"unset npm_config_userconfig and npm_package_version first",
+		"secret_access_manager, secret_key_base_rotation and secret_manager_client",
+		"hf_hub_download, hf_transfer_enabled and ntn_page_collection",
+		`<div class="sk-fading-circle"><div class="sk-circle12 sk-child"></div></div>`,
+		"pypi-publish-to-testing runs in ASIA-Pacific-region, of SG.holding.example.com",
+		"lin_api_client_options",
 	} {
 		if plugins.HasSecret(text) {
 			t.Errorf("%q is taken for a secret", text)
+		}
+		if got := plugins.Redact(text); got != text {
+			t.Errorf("%q is masked: %q", text, got)
 		}
 	}
 }
 
 func TestRedactLeavesNothingOfASecretButItsKind(t *testing.T) {
-	for _, name := range []string{"Slack bot", "GitHub", "JWT", "PEM", "Stripe"} {
+	for _, name := range []string{"Slack bot", "GitHub", "JWT", "PEM", "Stripe", "npm", "PyPI", "AWS", "OpenAI",
+		"Hugging Face", "Notion", "Notion old", "Linear", "SendGrid", "sk plain", "sk mixed", "sk-ant"} {
 		got := plugins.Redact("a " + forms[name] + " b")
 		if !strings.Contains(got, "[masked]") || strings.Contains(got, forms[name][8:]) {
 			t.Errorf("%s: %q", name, got)
