@@ -5,8 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"runtime"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"time"
 
 	"reeve/plugins"
@@ -103,9 +105,28 @@ func work(ctx context.Context, task plugins.Task, ended plugins.Ended) error {
 
 // Fault is what no plugin may do: a panic, or a function that does not come
 // back when its context has ended.
-type Fault struct{ What string }
+type Fault struct {
+	What string
+	at   string // where it panicked
+}
 
 func (f Fault) Error() string { return f.What }
+
+// panicked is the line of code that the panic being recovered comes from.
+func panicked() string {
+	callers := make([]uintptr, 64)
+	frames := runtime.CallersFrames(callers[:runtime.Callers(1, callers)])
+	for inPanic := false; ; {
+		frame, more := frames.Next()
+		inPanic = inPanic || frame.Function == "runtime.gopanic"
+		if inPanic && !strings.HasPrefix(frame.Function, "runtime.") {
+			return fmt.Sprintf("%s:%d", frame.File, frame.Line)
+		}
+		if !more {
+			return ""
+		}
+	}
+}
 
 // comeBack is how long a function is waited for after its context has ended.
 const comeBack = 2 * time.Second
@@ -118,7 +139,7 @@ func within(ctx context.Context, timeout time.Duration, f func(context.Context) 
 	go func() {
 		defer func() {
 			if fault := recover(); fault != nil {
-				done <- Fault{fmt.Sprintf("it panicked: %v\n%s", fault, debug.Stack())}
+				done <- Fault{fmt.Sprintf("it panicked: %v\n%s", fault, debug.Stack()), panicked()}
 			}
 		}()
 		done <- f(ctx)
@@ -134,6 +155,6 @@ func within(ctx context.Context, timeout time.Duration, f func(context.Context) 
 	case err := <-done:
 		return err
 	case <-late.C:
-		return Fault{fmt.Sprintf("it did not come back within %v after its context had ended", comeBack)}
+		return Fault{What: fmt.Sprintf("it did not come back within %v after its context had ended", comeBack)}
 	}
 }

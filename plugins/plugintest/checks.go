@@ -177,7 +177,7 @@ func comesBack(i *inspection) {
 }
 
 // changesThingsOnce: an idempotent call, made again with its key, leaves what
-// the first one left.
+// the first one left, also where midnight was in between.
 func changesThingsOnce(i *inspection) {
 	h := i.host()
 	i.drawn(h, many, mark, func(tool plugins.Tool, arguments json.RawMessage) {
@@ -191,9 +191,10 @@ func changesThingsOnce(i *inspection) {
 		}
 		before := h.Store(Alice).Values()
 		turn.calls-- // the same key
+		h.Advance(24 * time.Hour)
 		i.call(h, turn, tool, arguments)
 		if !maps.Equal(before, h.Store(Alice).Values()) {
-			i.wrong("tool %s is declared idempotent; called with %.200s and the same key again, it stored something else", tool.Name, arguments)
+			i.wrong("tool %s is declared idempotent; called with %.200s and the same key again, a day later, it stored something else", tool.Name, arguments)
 		}
 	})
 }
@@ -216,7 +217,11 @@ func livesWithoutItsStore(i *inspection) {
 	h := i.host()
 	h.StoreAway(fmt.Errorf("the store cannot be reached"))
 	i.drawn(h, some, mark, func(tool plugins.Tool, arguments json.RawMessage) {
-		i.call(h, h.As(Alice, typedIn(arguments)), tool, arguments)
+		before := h.missed()
+		result, ok := i.call(h, h.As(Alice, typedIn(arguments)), tool, arguments)
+		if ok && !result.Error && h.missed() > before {
+			i.wrong("tool %s, called with %.200s: every call of its store failed, and it says that all is well: %s", tool.Name, arguments, firstLine(result.Text))
+		}
 	})
 	turn := h.As(Alice, "Do it.")
 	turn.Sees(chat.Thread, Bob, "hello")

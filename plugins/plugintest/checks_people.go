@@ -67,7 +67,7 @@ func keepsItsBudget(i *inspection) {
 				budget = sectionTokens
 			}
 			if size > budget*bytesPerToken {
-				i.wrong("section %s is %d bytes long, and its budget of %d tokens is some %d", s.Name, size, budget, budget*bytesPerToken)
+				i.wrong("section %s is %d bytes long, and its budget of %d tokens is some %d: leave some of it out, shorten it with plugins.CutMiddle, or name more in Section.Tokens, 4,000 at most", s.Name, size, budget, budget*bytesPerToken)
 			}
 		}
 	}
@@ -183,7 +183,7 @@ func worksAtOnce(i *inspection) {
 	for _, h := range []*Host{i.host(), i.host()} {
 		for n := range goroutines {
 			// Each has its own, since what an inspection collects is nobody else's.
-			own := &inspection{t: i.t}
+			own := &inspection{t: i.t, panics: i.panics}
 			h := h
 			group.Go(func() {
 				actor := []chat.Actor{Alice, Bob, AwayAlice}[n%3]

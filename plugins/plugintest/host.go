@@ -55,6 +55,7 @@ type Host struct {
 	log       bytes.Buffer
 	stores    map[chat.Actor]*Store
 	away      error // of every store, when not nil
+	misses    int   // uses of a store that was away
 	turns     int
 }
 
@@ -113,7 +114,7 @@ func (h *Host) open(ctx context.Context) (err error) {
 	name := h.plugin.Name()
 	defer func() {
 		if fault := recover(); fault != nil {
-			err = fmt.Errorf("plugin %s: it panicked when it was opened: %v", name, fault)
+			err = Fault{What: fmt.Sprintf("plugin %s: it panicked when it was opened: %v", name, fault), at: panicked()}
 		}
 	}()
 	if err := plugins.CheckNames([]plugins.Plugin{h.plugin}); err != nil {
@@ -219,6 +220,12 @@ func (h *Host) StoreAway(err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.away = err
+}
+
+func (h *Host) missed() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.misses
 }
 
 // writer takes the plugin's log.

@@ -86,7 +86,9 @@ func (s *Store) do(ctx context.Context, what, key string, step func() error) err
 	defer s.host.mu.Unlock()
 	err := ctx.Err()
 	if err == nil {
-		err = s.host.away
+		if err = s.host.away; err != nil {
+			s.host.misses++
+		}
 	}
 	if err == nil && (key == "" || len(key) > MaxKey) {
 		err = fmt.Errorf("a key has 1 to %d bytes, this one %d", MaxKey, len(key))

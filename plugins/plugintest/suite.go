@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -17,9 +18,10 @@ import (
 //
 // The checks count goroutines: the test that calls Suite is not parallel.
 func Suite(t *testing.T, plugin func() plugins.Plugin, change ...Option) {
+	known := &panics{at: map[string]bool{}}
 	for _, check := range checks {
 		t.Run(check.name, func(t *testing.T) {
-			for _, problem := range inspect(t, check, plugin, change) {
+			for _, problem := range inspect(t, check, plugin, change, known) {
 				t.Error(problem)
 			}
 		})
@@ -76,13 +78,34 @@ type inspection struct {
 	change  []Option
 	found   []string
 	closing []func()
+	panics  *panics
+}
+
+// panics are the lines of code that are known to panic. Each is told of once in
+// a suite: what panics does so in most checks.
+type panics struct {
+	mu sync.Mutex
+	at map[string]bool
+}
+
+// again reports whether an error is a panic that was told of.
+func (p *panics) again(err error) bool {
+	var fault Fault
+	if !errors.As(err, &fault) || fault.at == "" {
+		return false
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	known := p.at[fault.at]
+	p.at[fault.at] = true
+	return known
 }
 
 // found bounds what one check says: a plugin that panics does so often.
 const mostFound = 5
 
-func inspect(t testing.TB, c check, plugin func() plugins.Plugin, change []Option) (found []string) {
-	i := &inspection{t: t, make: plugin, change: change}
+func inspect(t testing.TB, c check, plugin func() plugins.Plugin, change []Option, known *panics) (found []string) {
+	i := &inspection{t: t, make: plugin, change: change, panics: known}
 	defer func() {
 		if fault := recover(); fault != nil && fault != errGivenUp {
 			panic(fault)
@@ -97,6 +120,11 @@ func inspect(t testing.TB, c check, plugin func() plugins.Plugin, change []Optio
 var errGivenUp = errors.New("given up")
 
 func (i *inspection) wrong(format string, args ...any) {
+	for _, arg := range args {
+		if err, ok := arg.(error); ok && i.panics.again(err) {
+			return
+		}
+	}
 	if len(i.found) < mostFound {
 		i.found = append(i.found, fmt.Sprintf(format, args...))
 	}

@@ -100,6 +100,15 @@ func TestTheSuiteFindsWhatIsWrong(t *testing.T) {
 		{"counting calls", "same key", "stored something else", does(plugins.Idempotent, func(ctx context.Context, call plugins.Call, _ words) (plugins.Result, error) {
 			return plugins.Result{}, appendTo(ctx, call.Store, "n")
 		}), nil},
+		{"a date in the key", "same key", "stored something else", func(s plugins.Services) (plugins.Extension, error) {
+			return does(plugins.Idempotent, func(ctx context.Context, call plugins.Call, _ words) (plugins.Result, error) {
+				return plugins.Result{}, call.Store.Set(ctx, s.Now().Format(time.DateOnly), []byte("x"))
+			})(s)
+		}, nil},
+		{"success without its store", "store away", "it says that all is well: Kept.", does(plugins.Idempotent, func(ctx context.Context, call plugins.Call, _ words) (plugins.Result, error) {
+			_ = call.Store.Set(ctx, "n", []byte("x"))
+			return plugins.Result{Text: "Kept."}, nil
+		}), nil},
 		{"no look at the store's errors", "store away", "it panicked", does(plugins.Idempotent, func(ctx context.Context, call plugins.Call, _ words) (plugins.Result, error) {
 			_ = call.Store.Set(ctx, "n", []byte("x"))
 			value, _, _ := call.Store.Get(ctx, "n")
@@ -118,7 +127,7 @@ func TestTheSuiteFindsWhatIsWrong(t *testing.T) {
 				return plugins.Result{Text: said}, nil
 			})(s)
 		}, nil},
-		{"too long a section", "sections", "its budget of 10 tokens", func(plugins.Services) (plugins.Extension, error) {
+		{"too long a section", "sections", "its budget of 10 tokens is some 30: leave some of it out", func(plugins.Services) (plugins.Extension, error) {
 			return plugins.Extension{Sections: []plugins.Section{{Name: "a", Tokens: 10, Render: func(context.Context, plugins.Call) ([]plugins.Note, error) {
 				return []plugins.Note{{Text: "0123456789"}, {Text: "0123456789"}, {Text: "0123456789."}}, nil
 			}}}}, nil
@@ -170,7 +179,7 @@ func TestTheSuiteFindsWhatIsWrong(t *testing.T) {
 				if c.name != test.check {
 					continue
 				}
-				found := inspect(t, c, func() plugins.Plugin { return sample{"sample", test.open} }, test.options)
+				found := inspect(t, c, func() plugins.Plugin { return sample{"sample", test.open} }, test.options, &panics{at: map[string]bool{}})
 				if len(found) == 0 || !strings.Contains(strings.Join(found, "\n"), test.want) {
 					t.Errorf("found is %q, and should hold %q", found, test.want)
 				}
@@ -178,6 +187,26 @@ func TestTheSuiteFindsWhatIsWrong(t *testing.T) {
 			}
 			t.Fatalf("there is no check %q", test.check)
 		})
+	}
+}
+
+// What panics does so under most checks, and for most arguments.
+func TestOnePanicIsToldOnce(t *testing.T) {
+	known := &panics{at: map[string]bool{}}
+	plugin := func() plugins.Plugin {
+		return sample{"sample", does(plugins.Pure, func(_ context.Context, _ plugins.Call, in words) (plugins.Result, error) {
+			if in.Loud {
+				panic("too loud")
+			}
+			return plugins.Result{Text: in.Text[:1]}, nil
+		})}
+	}
+	var found []string
+	for _, c := range checks {
+		found = append(found, inspect(t, c, plugin, nil, known)...)
+	}
+	if len(found) != 2 || !strings.Contains(strings.Join(found, "\n"), "too loud") || !strings.Contains(strings.Join(found, "\n"), "out of range") {
+		t.Errorf("two lines panic, and found is:\n%s", strings.Join(found, "\n"))
 	}
 }
 

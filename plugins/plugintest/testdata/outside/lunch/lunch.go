@@ -51,14 +51,17 @@ func (l *lunch) vote(ctx context.Context, call plugins.Call, in ballot) (plugins
 	}
 	// Somebody else's text may have talked the model into this place. A vote is
 	// cast by what the person himself has typed in this turn.
-	typed := slices.ContainsFunc(call.Transcript, func(e plugins.Entry) bool {
+	typed := slices.IndexFunc(call.Transcript, func(e plugins.Entry) bool {
 		return call.Instruction(e) && strings.Contains(e.Text, place)
 	})
-	if !typed {
+	if typed < 0 {
 		return plugins.Result{Error: true, Text: "The person you act for has not named this place."}, nil
 	}
-	// Whose vote it is, is the actor's id: not a name, and no argument.
-	return plugins.Result{Text: "Voted."}, call.Store.Set(ctx, l.today()+call.Actor.Key(), []byte(place))
+	// The day is that of his words: after a crash the call is made again, perhaps
+	// after midnight, and is no vote for the next day. Whose vote it is, is the
+	// actor's id: not a name, and no argument.
+	key := day(call.Transcript[typed].Time) + call.Actor.Key()
+	return plugins.Result{Text: "Voted."}, call.Store.Set(ctx, key, []byte(place))
 }
 
 func (l *lunch) count(ctx context.Context, call plugins.Call, _ struct{}) (plugins.Result, error) {
@@ -104,4 +107,6 @@ func (l *lunch) forget(ctx context.Context, ended plugins.Ended) error {
 	return nil
 }
 
-func (l *lunch) today() string { return l.now().UTC().Format(time.DateOnly) + " " }
+func (l *lunch) today() string { return day(l.now()) }
+
+func day(t time.Time) string { return t.UTC().Format(time.DateOnly) + " " }
