@@ -8,9 +8,11 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"strings"
 	"time"
 
 	"reeve/agent/scripted"
+	"reeve/runtime"
 	"reeve/slackapp/simulator"
 	"reeve/slackapp/simulator/page"
 )
@@ -19,7 +21,8 @@ import (
 // enough to interrupt it.
 const demoPace = 1500 * time.Millisecond
 
-// play serves the playground at addr until ctx ends, and prints its URL to out:
+// play serves the playground at addr until ctx ends, and prints to out what is
+// on, and its URL:
 // the same bot over the same wire, with a simulator in Slack's place, the
 // embedded store, and, unless a model is configured, a scripted one.
 func (a assembly) play(ctx context.Context, addr string, out io.Writer) error {
@@ -42,7 +45,14 @@ func (a assembly) play(ctx context.Context, addr string, out io.Writer) error {
 	a.settings.RedisURL = ""
 	a.settings.AllowedUsers, a.settings.AllowedChannels = nil, nil // its people and channels have ids of their own
 	a.log = slog.New(teeHandler(a.log.Handler(), func(kind string, data any) { _ = slack.Publish(kind, data) }))
-	fmt.Fprintf(out, "Open %s\nIt works in memory, and forgets everything when it ends (Ctrl-C).\n", slack.PageURL())
+	// Whoever has a wrong setting reads that alone.
+	a.opened = func(plugins, tools []string) {
+		fmt.Fprintf(out, "plugins: %s; tools: %s\n", strings.Join(plugins, ", "), strings.Join(tools, ", "))
+		if demo != nil && runtime.MidRunMode(a.settings.CrossActorMidRunMode) == runtime.ModeRouter {
+			fmt.Fprintln(out, "The demo model routes nothing: in the mode router, what others write waits for a turn of its own.")
+		}
+		fmt.Fprintf(out, "Open %s\nIt works in memory, and forgets everything when it ends (Ctrl-C).\n", slack.PageURL())
+	}
 	return a.serve(ctx)
 }
 

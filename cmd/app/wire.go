@@ -31,6 +31,9 @@ type assembly struct {
 	model agent.Model
 	// metrics counts; nil: nobody asks.
 	metrics *metrics
+	// opened is told when everything is open, and works from here on; nil: the
+	// log is.
+	opened func(plugins, tools []string)
 }
 
 // serve works for the workspace until ctx ends, and then hands over what it
@@ -93,6 +96,9 @@ func (a assembly) serve(ctx context.Context) (err error) {
 	if err := extended.gate.SetOwn([]plugins.Tool{rt.HandBackTool()}); err != nil {
 		return err
 	}
+	if a.opened == nil {
+		a.opened = func(plugins, tools []string) { a.log.Info("plugins are open", "plugins", plugins, "tools", tools) }
+	}
 	sockets := slackapp.NewSockets(slackapp.SocketOptions{
 		AppToken: a.settings.SlackAppToken.Reveal(), APIURL: a.settings.SlackAPIURL,
 		Sockets: a.settings.SlackSockets, Log: a.log,
@@ -120,6 +126,7 @@ func (a assembly) serve(ctx context.Context) (err error) {
 		}
 		return "no socket is connected"
 	})
+	a.opened(names(a.plugins), extended.tools())
 	return refused(a.work(ctx, rt, edge, sockets, inbound, readBack, extended))
 }
 
