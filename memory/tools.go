@@ -170,7 +170,7 @@ func (p *Plugin) recall(ctx context.Context, call plugins.Call, in recallIn) (pl
 		return plugins.Result{}, err
 	}
 	if strings.TrimSpace(in.Question) == "" {
-		return plugins.Result{Text: fmt.Sprintf("There are %d memories. The list was sent to the person as a direct message; it is not shown here.", len(mine)), DM: list(mine)}, nil
+		return plugins.Result{Text: counted(len(mine)), DM: list(mine)}, nil
 	}
 	var ours []Memory
 	if place, ok := Shared(call.Conversation); ok && call.Visibility == chat.Public {
@@ -183,6 +183,17 @@ func (p *Plugin) recall(ctx context.Context, call plugins.Call, in recallIn) (pl
 		return plugins.Result{Text: "Nothing of that is remembered."}, nil
 	}
 	return plugins.Result{Text: strings.Join(lines, "\n")}, nil
+}
+
+// counted says to the model what the person was sent.
+func counted(n int) string {
+	switch n {
+	case 0:
+		return "Nothing is remembered of the person you act for. A direct message that says so was sent to them."
+	case 1:
+		return "There is 1 memory. It was sent to the person as a direct message; it is not shown here."
+	}
+	return fmt.Sprintf("There are %d memories. The list was sent to the person as a direct message; it is not shown here.", n)
 }
 
 func told(of string, memories []Memory) []string {
