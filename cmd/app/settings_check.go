@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"net/url"
 	"os"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
@@ -75,13 +76,7 @@ func (s setting) checkText(value string) (ok bool, hint string) {
 	case "CREDENTIAL_KEYS":
 		return checkKeys(value), ""
 	case "MCP_CONFIG":
-		f, err := os.Open(value)
-		if err != nil {
-			return false, ""
-		}
-		info, err := f.Stat()
-		_ = f.Close()
-		return err == nil && info.Mode().IsRegular(), ""
+		return checkFile(value)
 	default: // a model's name
 		return strings.TrimSpace(value) == value, ""
 	}
@@ -130,6 +125,24 @@ func checkToken(name, prefix, value string) (ok bool, hint string) {
 		return false, "it holds white space"
 	}
 	return strings.HasPrefix(value, prefix) && len(value) > len(prefix) && tokenForm.MatchString(value), ""
+}
+
+// checkFile says where it looked: from which folder a path is seen is not plain
+// to everybody.
+func checkFile(path string) (ok bool, hint string) {
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return false, ""
+	}
+	f, err := os.Open(absolute)
+	if err != nil {
+		return false, err.Error()
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return false, absolute + " is no file"
+	}
+	return true, ""
 }
 
 // checkRedisURL knows the four forms; the mailbox reads them.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -81,7 +82,12 @@ var (
 // variables that begin with MCP_. The error has a sentence for each thing that
 // is wrong, which names the server and the field.
 func readConfig(path string, fill func(into any) error) ([]serverConfig, error) {
-	data, err := os.ReadFile(path)
+	// From which folder it is seen is not plain to everybody.
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("read MCP_CONFIG: %w", err)
+	}
+	data, err := os.ReadFile(absolute)
 	if err != nil {
 		return nil, fmt.Errorf("read MCP_CONFIG: %w", err)
 	}
@@ -168,7 +174,7 @@ func readable(data []byte, err error) error {
 	case errors.As(err, &syntax):
 		return fmt.Errorf("it is not valid JSON (line %d: %w)", 1+bytes.Count(data[:min(int(syntax.Offset), len(data))], []byte("\n")), syntax)
 	case errors.As(err, &kind):
-		return fmt.Errorf("the field %q is %s, and must be %s", kind.Field, article(kind.Value), expected(kind.Type.String()))
+		return fmt.Errorf("the field %q is %s, and must be %s", within(data, kind), article(kind.Value), expected(kind.Type.String()))
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return errors.New("it is not valid JSON: it ends too early")
@@ -177,6 +183,25 @@ func readable(data []byte, err error) error {
 		return fmt.Errorf("the field %s is unknown", field)
 	}
 	return err
+}
+
+// within names a field, and what in it is of a wrong kind.
+func within(data []byte, kind *json.UnmarshalTypeError) string {
+	var fields, inner map[string]json.RawMessage
+	if json.Unmarshal(data, &fields) != nil || json.Unmarshal(fields[kind.Field], &inner) != nil {
+		return kind.Field
+	}
+	for _, name := range slices.Sorted(maps.Keys(inner)) {
+		value := inner[name][0]
+		is := map[byte]string{'{': "object", '[': "array", 't': "bool", 'f': "bool", '"': "string", 'n': "null"}[value]
+		if is == "" {
+			is = "number"
+		}
+		if is == kind.Value {
+			return kind.Field + "." + name
+		}
+	}
+	return kind.Field
 }
 
 func article(value string) string {

@@ -52,7 +52,10 @@ func TestWrongFileStopsTheStartWithASentence(t *testing.T) {
 		{one(`"command": "x", "denied": ["a"]`), `server "git": the field "denied" is unknown`},
 		{one(`"command": ["x"]`), `server "git": the field "command" is an array, and must be a text`},
 		{one(`"command": "x", "args": "y"`), `the field "args" is a string, and must be a list of texts`},
-		{one(`"command": "x", "env": {"A": 5}`), `the field "env" is a number, and must be a text`},
+		{one(`"command": "x", "env": {"A": 5}`), `the field "env.A" is a number, and must be a text`},
+		{one(`"command": "x", "env": {"A": "b", "PORT": true}`), `the field "env.PORT" is a bool, and must be a text`},
+		{one(`"command": "x", "args": ["--key=${MCP_KEY"]`), `the field "args" has "${" without its "}"`},
+		{one(`"url": "http://a/${"`), `the field "url" has "${" without its "}"`},
 		{one(`"command": "x", "env": {"A=B": "c"}`), `the field "env" has the variable "A=B"`},
 		{one(`"command": "x", "type": "http"`), `the field "type" is "http", and a server with "command" speaks "stdio"`},
 		{one(`"command": "x", "type": "pigeon"`), `the field "type" is "pigeon", and may be "stdio" or "http"`},
@@ -87,6 +90,13 @@ func TestWrongFileStopsTheStartWithASentence(t *testing.T) {
 	}
 	if err := plugintest.Refused(t, mcp.New(mcp.Options{}), plugintest.Env("MCP_CONFIG=/nowhere/mcp.json")); !strings.Contains(err.Error(), "read MCP_CONFIG: open /nowhere/mcp.json") {
 		t.Errorf("a missing file: %v", err)
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := plugintest.Refused(t, mcp.New(mcp.Options{}), plugintest.Env("MCP_CONFIG=mcp.json")); !strings.Contains(err.Error(), filepath.Join(here, "mcp.json")) {
+		t.Errorf("a missing file, seen from here: %v", err)
 	}
 }
 

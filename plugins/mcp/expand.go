@@ -21,6 +21,9 @@ var variableForm = regexp.MustCompile(`^MCP_[A-Z0-9_]*[A-Z0-9]$`)
 func (c *serverConfig) expand(fill func(into any) error) error {
 	expand := func(field, text string) (string, error) {
 		var failed error
+		if strings.Contains(reference.ReplaceAllString(text, ""), "${") {
+			return "", fmt.Errorf(`the field %q has "${" without its "}"`, field)
+		}
 		text = reference.ReplaceAllStringFunc(text, func(found string) string {
 			name := reference.FindStringSubmatch(found)[1]
 			value, err := variable(name, fill)

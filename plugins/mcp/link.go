@@ -79,7 +79,7 @@ func (s *server) connect(ctx context.Context, v version) (*link, error) {
 	client := sdk.NewClient(&sdk.Implementation{Name: "reeve", Version: "1"}, clientOptions)
 	var err error
 	if l.session, err = client.Connect(ctx, transport, &sdk.ClientSessionOptions{ProtocolVersion: string(v)}); err != nil {
-		err = fmt.Errorf("connect: %w%s", err, l.lastWords())
+		err = fmt.Errorf("connect: %w%s", s.unanswered(ctx, err), l.lastWords())
 		l.close()
 		return nil, err
 	}
@@ -88,6 +88,14 @@ func (s *server) connect(ctx context.Context, v version) (*link, error) {
 		close(l.ended)
 	}()
 	return l, nil
+}
+
+// unanswered says in plain words that the time was over.
+func (s *server) unanswered(ctx context.Context, err error) error {
+	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return fmt.Errorf("it did not answer within %g s", s.hub.options.ConnectTimeout.Seconds())
+	}
+	return err
 }
 
 // lastWords are what a process said last, for the operator.

@@ -120,7 +120,7 @@ func TestMuteProcessIsGivenUpAndEnded(t *testing.T) {
 	h.write(map[string]any{"kit": kit("mute", map[string]any{"args": []string{lives}}), "other": kit("plain", nil)})
 	h.start(mcp.Options{Retry: time.Hour, ConnectTimeout: 5 * time.Second, Grace: 50 * time.Millisecond})
 	h.until(has("mcp_other__echo")) // nobody waits for the mute one
-	h.log.wait(t, "it said: I say no more", 1)
+	h.log.wait(t, "connect: it did not answer within 5 s; it said: I say no more", 1)
 	if err := ends(); err != nil {
 		t.Errorf("the process runs on: %v", err)
 	}

@@ -56,6 +56,7 @@ func (s *server) report(ctx context.Context) (report, error) {
 	if err == nil {
 		defer l.close()
 		listed, err = l.list(ctx)
+		err = s.unanswered(ctx, err)
 	}
 	if err != nil {
 		return report{}, fmt.Errorf("server %s: %w", s.config.name, s.mask.err(err))

@@ -168,7 +168,7 @@ func (s *server) begin() (l *link, done func(), connected bool) {
 func (s *server) list(ctx context.Context, l *link) error {
 	listed, err := l.list(ctx)
 	if err != nil {
-		return fmt.Errorf("list its tools: %w", err)
+		return fmt.Errorf("list its tools: %w", s.unanswered(ctx, err))
 	}
 	built := s.build(listed)
 	s.mu.Lock()
