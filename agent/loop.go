@@ -207,7 +207,7 @@ func (r *run) complete(ctx context.Context, req Request) (Reply, error) {
 	r.turn.Tokens += reply.Tokens
 	r.spend(ctx, reply.Tokens)
 	r.options.Logger.Debug("model answered", "turn", r.turn.ID, "step", r.turn.Steps, "tokens", reply.Tokens,
-		"calls", len(reply.Calls), "took", time.Since(start))
+		"calls", len(reply.Calls), "took", time.Since(start).Round(time.Millisecond).String())
 	return reply, nil
 }
 

@@ -49,7 +49,7 @@ func (r *reading) run(ctx context.Context) {
 	if err == nil {
 		closed, err = again(ctx, func() (bool, error) { return r.opts.Gaps.CloseGap(ctx, r.gap) })
 	}
-	log := r.log.With("gap", r.gap.Number, "from", r.gap.From, "messages", r.found, "entered", r.entered, "took", time.Since(start).Round(time.Millisecond))
+	log := r.log.With("gap", r.gap.Number, "from", r.gap.From, "messages", r.found, "entered", r.entered, "took", time.Since(start).Round(time.Millisecond).String())
 	switch {
 	case ctx.Err() != nil:
 		log.Info("reading back broken off")

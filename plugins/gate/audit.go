@@ -56,5 +56,5 @@ func (g *Gate) audit(ctx context.Context, r record) {
 		slog.String("actor", r.run.Actor.Key()), slog.String("tool", r.tool),
 		slog.String("principal", principal), slog.String("provider", r.provider),
 		slog.String("decision", r.decision), slog.String("rule", r.rule),
-		slog.String("arguments", hash(r.arguments)), slog.Bool("failed", r.failed), slog.Duration("took", time.Since(r.start)))
+		slog.String("arguments", hash(r.arguments)), slog.Bool("failed", r.failed), slog.String("took", time.Since(r.start).Round(time.Millisecond).String()))
 }
