@@ -18,8 +18,15 @@ import (
 
 // aged are intervals of a replica to which two seconds are a day.
 var aged = func() apptest.Intervals {
-	set := shorter
+	set := signing
 	set.Untouched = 2 * time.Second
+	return set
+}()
+
+// signing gives signs of life so often that one stands in a copy.
+var signing = func() apptest.Intervals {
+	set := shorter
+	set.StampEvery, set.GapAfter = 100*time.Millisecond, 500*time.Millisecond
 	return set
 }()
 
@@ -50,7 +57,8 @@ type drill struct {
 
 func (d *drill) restores(dump bool) {
 	t := d.t
-	r := d.StartOther(t, shorter)
+	r := d.StartOther(t, signing)
+	d.Quiet(signing.GapAfter)
 	held, release := scripted.Answer("answer of the first life").Held()
 	defer release()
 	d.Model.Then(held)

@@ -15,8 +15,9 @@ import (
 // full, or it still loads what it had.
 func TestP10_RedisInEveryMood(t *testing.T) {
 	t.Parallel()
-	// A tenth of a millisecond for each command that it loads.
-	server := redistest.Start(t, redistest.Config("key-load-delay", "100"))
+	// So long for each command that it loads, in microseconds, that calls which
+	// wait for the server that was killed are over before.
+	server := redistest.Start(t, redistest.Config("key-load-delay", "100"), redistest.Config("loading-process-events-interval-bytes", "1024"))
 	rdb := server.Client()
 	p := newPlace(t, server)
 	r := p.StartOther(t, shorter)
