@@ -89,13 +89,13 @@ var mutants = []mutant{
 	},
 	{
 		what: "another's steer stands as an instruction",
-		changes: []change{{"runtime/transcript.go", "m.Entries(turn, chat.Context, chat.Steer)",
-			"m.Entries(turn, chat.Instruction, chat.Steer)"}},
+		changes: []change{{"runtime/transcript.go", "m.Entries(r.turn, chat.Context, chat.Steer)",
+			"m.Entries(r.turn, chat.Instruction, chat.Steer)"}},
 		pkg: "./runtime", tests: "TestAForcedSteerOfAnotherIsContext",
 	},
 	{
 		what: "any steer stands as the request in the prompt",
-		changes: []change{{"agent/prompt.go", "e.Role == chat.UserRole && e.Authority() == chat.Instruction && e.Author() == p.turn.Actor &&",
+		changes: []change{{"agent/own.go", "e.Role == chat.UserRole && e.Authority() == chat.Instruction && e.Author() == p.turn.Actor &&",
 			"e.Role == chat.UserRole &&"}},
 		pkg: "./agent", tests: "TestOnlyTheActorsWordsOfThisTurnStandAsTheRequest|TestSteeredContextIsNamed",
 	},
