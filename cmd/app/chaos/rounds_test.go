@@ -35,8 +35,9 @@ func TestRounds(t *testing.T) {
 	world, talks := stage()
 	r := &run{
 		// A turn that is begun again and again, and steered meanwhile, is to be
-		// answered and not given up for what it has spent.
-		place: newPlace(t, world, "MAX_ATTEMPTS=100", "MAX_TURN_TOKENS=100000000", "MAX_STEPS=1000", "SHUTDOWN_GRACE=1s"),
+		// answered and not given up for what it has spent; and what its prompts
+		// hold is to be seen whole, and not in a summary.
+		place: newPlace(t, world, "MAX_ATTEMPTS=100", "MAX_TURN_TOKENS=100000000", "MAX_STEPS=1000", "CONTEXT_TOKENS=1000000", "SHUTDOWN_GRACE=1s"),
 		dice:  rand.New(rand.NewPCG(*seed, 1)), talks: talks,
 	}
 	if *seed%2 == 0 {
