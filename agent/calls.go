@@ -83,12 +83,22 @@ func (r *run) repeat(ctx context.Context, calls []chat.ToolCall) []chat.Entry {
 			again, places = append(again, c), append(places, i)
 			continue
 		}
-		entries[i] = r.result(c, plugins.Result{Error: true, Text: unknownOutcome})
+		entries[i] = r.result(c, plugins.Result{Error: true, Text: unknownOutcome, DM: lostCall(r.turn.ID, c)})
 	}
 	for i, e := range r.call(ctx, again, before) {
 		entries[places[i]] = e
 	}
 	return entries
+}
+
+// lostCall tells the turn's actor himself of a call whose outcome nobody knows:
+// the model may forget to. The name is one that a model wrote.
+func lostCall(turn chat.TurnID, c chat.ToolCall) string {
+	tool := "A tool"
+	if callName.MatchString(c.Tool) {
+		tool = "`" + c.Tool + "`"
+	}
+	return tool + " had begun in your request (turn " + turn.Short() + ") when the process that ran it was lost. Whether it took effect is unknown, and it was not repeated."
 }
 
 func (r *run) repeatable(tool string) bool {

@@ -140,6 +140,12 @@ func TestP6_ResumeRepeatsOnlyWhatMayBeRepeated(t *testing.T) {
 	if entries := log.Entries(); len(entries) != 5 || entries[1].CallID != "b" || entries[3].CallID != "d" {
 		t.Errorf("the log holds %+v", entries)
 	}
+	// The person is told himself, of what may have taken effect and no more.
+	for i, told := range []bool{false, true, false, true, false} {
+		if e := log.Entries()[i]; (e.DM != "") != told || told && (!strings.Contains(e.DM, e.Tool) || !strings.Contains(e.DM, "unknown")) {
+			t.Errorf("of the call of %s he is told %q", e.Tool, e.DM)
+		}
+	}
 }
 
 func TestResumeAfterAnAnswer(t *testing.T) {

@@ -36,7 +36,7 @@ type opened struct {
 // extend opens the plugins and puts their tools behind the gate. Whatever is
 // wrong with any of them is said at once.
 func (a assembly) extend(ctx context.Context, options gate.Options) (*extensions, error) {
-	if err := plugins.CheckNames(a.plugins); err != nil {
+	if err := checkNames(a.plugins); err != nil {
 		return nil, err
 	}
 	x := &extensions{gate: gate.New(options), store: options.Store, log: a.log, pause: a.options.RetryEvery, grace: a.settings.ShutdownGrace + runsGrace}
@@ -50,6 +50,15 @@ func (a assembly) extend(ctx context.Context, options gate.Options) (*extensions
 		return nil, &ConfigError{wrong}
 	}
 	return x, nil
+}
+
+// checkNames refuses plugins that cannot be told apart, as a wrong setting is
+// refused: the start ends, and says why.
+func checkNames(list []plugins.Plugin) error {
+	if err := plugins.CheckNames(list); err != nil {
+		return &ConfigError{strings.Split(err.Error(), "\n")}
+	}
+	return nil
 }
 
 // services are what a plugin of a name may use.

@@ -154,7 +154,7 @@ func choose(compiled []plugins.Plugin, on []string) ([]plugins.Plugin, error) {
 		}
 		all = append(all, p)
 	}
-	if err := plugins.CheckNames(all); err != nil {
+	if err := checkNames(all); err != nil {
 		return nil, err
 	}
 	if len(on) == 0 {

@@ -57,6 +57,15 @@ func (s *stage) oneAtATime(b *testing.B) {
 		got: ms(reeve.median()) + ", " + ms(reeve.p99()), ratio: multiple(r), met: judged(r <= 1.25),
 	})
 	b.ReportMetric(r, "mention-ratio")
+	const counted = 50
+	before := roundTrips(b, s.script.client)
+	for range counted {
+		s.reeve.ask()
+	}
+	results.add(row{
+		what: "round trips to Redis, a mention and its reply, with all that follows",
+		got:  fmt.Sprintf("%.1f", float64(roundTrips(b, s.script.client)-before)/counted),
+	})
 }
 
 // manyAtOnce keeps 20 mentions in flight.

@@ -46,7 +46,8 @@ func TestP11_SaidWhileNoProcessLives(t *testing.T) {
 	// What Carol said without addressing the bot is told to Bob's turn, as hers.
 	told := false
 	for _, r := range p.Model.Requests() {
-		told = told || len(r.With("user", "carol says p5")) == 1 && len(r.With("user", "q6")) > 0
+		hers := r.With("user", "carol says p5")
+		told = told || len(hers) == 1 && strings.Contains(hers[0].Content, `author="T1:UCAROL"`) && len(r.With("user", "q6")) > 0
 	}
 	if !told {
 		t.Error("Bob's turn does not know what was said before it")
