@@ -70,7 +70,7 @@ type splitter struct {
 	limit  size
 	pieces []string
 	piece  strings.Builder
-	spent  size // an upper bound of the piece's
+	spent  size // about the piece's; see room
 }
 
 func (s *splitter) flush() {
@@ -84,7 +84,7 @@ func (s *splitter) flush() {
 // add puts a text that fits into the piece, or begins a new one.
 func (s *splitter) add(text, gap string) {
 	more := s.sizeOf(text).plus(gapSize)
-	if s.piece.Len() > 0 && !s.spent.plus(more).within(s.limit) {
+	if s.piece.Len() > 0 && !s.room(gap+text, more) {
 		s.flush()
 	}
 	if s.piece.Len() > 0 {
@@ -92,6 +92,18 @@ func (s *splitter) add(text, gap string) {
 	}
 	s.piece.WriteString(text)
 	s.spent = s.spent.plus(more)
+}
+
+// room reports whether a text that takes so much more fits behind the piece. The
+// sum of what pieces take is about what they take together: a list whose parts
+// meet in one piece may be set with more lines between its items than any part
+// was. So a piece that is half full is measured with what is to be added.
+func (s *splitter) room(text string, more size) bool {
+	sum := s.spent.plus(more)
+	if !sum.within(s.limit) {
+		return false
+	}
+	return sum.plus(sum).within(s.limit) || s.fits(s.piece.String()+text)
 }
 
 // block adds a block, whole where it fits.
@@ -112,14 +124,16 @@ func (s *splitter) block(n ast.Node) {
 	case *east.Table:
 		s.table(n)
 	case *ast.Blockquote:
-		s.inside(n, "\n>\n", func(piece string) string { return prefix(piece, "> ", "> ") })
+		s.inside(n, "\n>\n", func(piece string) string { return prefix(piece, "> ", "> ") }, "")
 	default:
 		s.text(text, "\n\n")
 	}
 }
 
-// inside splits what stands in a container and dresses every piece of it.
-func (s *splitter) inside(n ast.Node, gap string, dress func(string) string) {
+// inside splits what stands in a container and dresses every piece of it. A piece
+// that has no room for its dress goes without; before the first one stands then
+// what the dress would have said.
+func (s *splitter) inside(n ast.Node, gap string, dress func(string) string, said string) {
 	inner := splitter{w: s.w, limit: s.limit}
 	for child := n.FirstChild(); child != nil; child = child.NextSibling() {
 		inner.block(child)
@@ -127,11 +141,14 @@ func (s *splitter) inside(n ast.Node, gap string, dress func(string) string) {
 		inner.flush()
 	}
 	before := "\n\n"
-	for _, piece := range inner.pieces {
+	for i, piece := range inner.pieces {
 		if dressed := dress(piece); s.fits(dressed) {
 			s.add(dressed, before)
 			before = gap
 			continue
+		}
+		if i == 0 && said != "" {
+			s.add(said, "\n\n")
 		}
 		s.add(piece, "\n\n")
 		before = "\n\n"
@@ -157,7 +174,7 @@ func (s *splitter) list(n *ast.List) {
 				}
 				first = false
 				return s.w.item(n, number, piece)
-			})
+			}, escapeText(strings.TrimSpace(s.w.item(n, number, "")), asSource))
 		}
 		number++
 		before = gap
