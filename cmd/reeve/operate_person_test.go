@@ -12,6 +12,7 @@ import (
 	"reeve/memory"
 	"reeve/runtime/chat"
 	"reeve/runtime/mailbox"
+	"reeve/runtime/mailbox/redistest"
 )
 
 // seedMemories lets Erin and a channel have some memories.
@@ -81,16 +82,9 @@ func everything(url, prefix string) (string, error) {
 	}
 	var all strings.Builder
 	for _, key := range keys {
-		var value any
-		switch client.Type(ctx, key).Val() {
-		case "string":
-			value = client.Get(ctx, key).Val()
-		case "hash":
-			value = client.HGetAll(ctx, key).Val()
-		case "list":
-			value = client.LRange(ctx, key, 0, -1).Val()
-		case "zset":
-			value = client.ZRange(ctx, key, 0, -1).Val()
+		value, err := redistest.Value(ctx, client, key)
+		if err != nil {
+			return "", err
 		}
 		fmt.Fprintf(&all, "%s %v\n", key, value)
 	}

@@ -49,16 +49,9 @@ func (p place) everything() []string {
 	}
 	var lines []string
 	for _, key := range keys {
-		var value any
-		switch client.Type(ctx, key).Val() {
-		case "string":
-			value = client.Get(ctx, key).Val()
-		case "hash":
-			value = client.HGetAll(ctx, key).Val()
-		case "list":
-			value = client.LRange(ctx, key, 0, -1).Val()
-		case "zset":
-			value = client.ZRangeWithScores(ctx, key, 0, -1).Val()
+		value, err := redistest.Value(ctx, client, key)
+		if err != nil {
+			p.Fatal(err)
 		}
 		lines = append(lines, fmt.Sprint(key, " ", value))
 	}
