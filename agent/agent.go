@@ -38,6 +38,15 @@ type Turn struct {
 	// Offered are the names of the tools that were fixed at the turn's first
 	// claim; nil offers every tool there is.
 	Offered []string
+	// Waited is the turn's last wait and how it ended; nil: it has not waited.
+	Waited *Waited
+}
+
+// Waited is a wait that is over.
+type Waited struct {
+	ID string
+	chat.Asking
+	chat.Ending
 }
 
 // Log is where the loop writes. Each method is one durable step under the
@@ -50,6 +59,10 @@ type Log interface {
 	// Boundary writes entries (tool results) and takes the steers that wait,
 	// in one step. The steers returned are already in the log.
 	Boundary(ctx context.Context, entries ...chat.Entry) (steers []chat.Entry, err error)
+	// Park writes entries (results) and lets the turn wait for what is asked, in
+	// one step. parked is false, and nothing is written, when a steer waits: it
+	// is to be read first.
+	Park(ctx context.Context, asking chat.Asking, entries ...chat.Entry) (parked bool, err error)
 	// Held ends when the run may write no more. A stop ends the run's own
 	// context, and not this one.
 	Held() context.Context
@@ -143,6 +156,9 @@ type Tools interface {
 	// Offered are tools, in a fixed order: those of the names given, or all
 	// when it is nil.
 	Offered(names []string) []ToolSpec
+	// Weigh says what a call needs before it may be made. It never fails, and
+	// makes no call.
+	Weigh(ctx context.Context, asked plugins.Asked) plugins.Weighed
 	// Call answers one call. It never fails: whatever goes wrong is a result
 	// that the model can read.
 	Call(ctx context.Context, asked plugins.Asked) plugins.Result

@@ -32,6 +32,24 @@ type Asked struct {
 	Offered []string
 }
 
+// Weighed is what the gate says of a call before the loop writes into the log
+// that it may be made. It is zero for a call that may.
+type Weighed struct {
+	// Result answers a call that will not be made.
+	Result *Result
+	// Ask: the turn's actor has to be asked about it first.
+	Ask *chat.Question
+	// Connect: he has to connect an account first.
+	Connect *Connect
+}
+
+// Connect is the account that a call lacks.
+type Connect struct {
+	Provider string
+	Scopes   []string // that the call needs, in the provider's words
+	Lacking  []string // of these, what a connected account has not granted
+}
+
 // EntryOf is an entry as plugins see it in a run of actor.
 func EntryOf(e chat.Entry, actor chat.Actor) Entry {
 	author, principal := e.Author(), chat.Actor{}
@@ -42,6 +60,7 @@ func EntryOf(e chat.Entry, actor chat.Actor) Entry {
 		ID: e.ID, Turn: e.Turn, Role: e.Role, Origin: e.Origin, Author: author, Name: e.Name,
 		Authority: e.Authority(), ByRunActor: !author.IsZero() && author == actor, Private: e.Private,
 		Text: e.Text, Time: e.Time, Message: e.Message, File: e.File, Calls: e.Calls, Tool: e.Tool, Failed: e.Failed, Principal: principal,
+		Decision: e.Decision,
 	}
 }
 

@@ -102,6 +102,11 @@ type Tool struct {
 	// Provider names whose rights the call spends, where only somebody may do
 	// what it does: an account, a token of the bot's, a secret. Empty: nobody's.
 	Provider string
+	// Account: people connect accounts at the provider, and the call gets that of
+	// the turn's actor as Call.Account. He is asked to connect one where he has
+	// none, or one that has not granted the Scopes, which are the provider's words.
+	Account bool
+	Scopes  []string
 	// Timeout bounds one call; zero means 30 s, and MaxTimeout is the most.
 	Timeout time.Duration
 	// Parameters is the JSON schema of the arguments.
@@ -121,6 +126,25 @@ type Call struct {
 	// Slack reads in Slack for the actor; nil unless the tool's provider is
 	// SlackProvider.
 	Slack Slack
+	// Account is the turn's actor's own at the tool's provider; nil unless the
+	// tool says that it needs one.
+	Account *Account
+}
+
+// Account is somebody's account at a provider, for one call. It holds nothing
+// that could be kept: its clients work until the call ends.
+type Account struct {
+	// ID is the account's at its provider, for good, and Name what people call it.
+	ID, Name string
+	// HTTP speaks to the provider's own hosts with the rights of the account. For
+	// a call that reads it sends GET and HEAD, and POST only where the provider
+	// is known to read with it. What it refuses is an error that says so.
+	HTTP *http.Client
+	// App speaks with the rights that the bot itself has at the provider in a
+	// place (such as the owner of a repository). ok is false where it has none.
+	// Before a call changes anything with it, it asks HTTP whether the account
+	// may do that itself. Nil for a call that reads.
+	App func(ctx context.Context, place string) (client *http.Client, ok bool, err error)
 }
 
 // Result is what a tool gives back to the model.
@@ -259,6 +283,8 @@ type Entry struct {
 	Failed  bool
 	// Principal is whose rights a result has spent; zero: nobody's.
 	Principal chat.Actor
+	// Decision is what the run's actor said when he was asked about calls.
+	Decision *chat.Decision
 }
 
 // Store keeps a plugin's own data: at most 1,000 keys a store, a key of up to

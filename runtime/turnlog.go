@@ -342,3 +342,7 @@ func (r *Runtime) notAllowed(c chat.Conversation, author chat.Actor, messages []
 	}
 	r.opts.Slack.Show(change)
 }
+
+func (l *turnLog) Park(ctx context.Context, asking chat.Asking, entries ...chat.Entry) (bool, error) {
+	return false, errors.New("park: nobody can be asked yet")
+}

@@ -5,6 +5,7 @@ package scripted
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 
@@ -142,4 +143,9 @@ func (m *Model) Requests() []agent.Request {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Clone(m.requests)
+}
+
+// Park ends the run as if its turn waited now.
+func (l *Log) Park(_ context.Context, asking chat.Asking, entries ...chat.Entry) (bool, error) {
+	return false, errors.New("park: not scripted")
 }

@@ -105,6 +105,12 @@ type Entry struct {
 	DM string `json:"-"`
 	// Calls are the tool calls of an assistant entry.
 	Calls []ToolCall `json:"calls,omitempty"`
+	// Held are the ids of calls that were not to be made yet when the entry was
+	// written: somebody had to be asked first. A later entry's Decision says what
+	// became of them.
+	Held []string `json:"held,omitempty"`
+	// Decision is what a consent entry records.
+	Decision *Decision `json:"decision,omitempty"`
 	// CallID and Tool name the call that a tool result answers.
 	CallID string `json:"call_id,omitempty"`
 	Tool   string `json:"tool,omitempty"`

@@ -18,6 +18,11 @@ type Part struct {
 	// Markdown is CommonMark as the model or our own code wrote it, already
 	// cut so that one post can hold it. It is disarmed when it is rendered.
 	Markdown string `json:"markdown"`
+	// Card is shown instead of Markdown, which then says the same in plain words
+	// for where no card can be shown.
+	Card *Card `json:"card,omitempty"`
+	// Edits is the part whose post this one takes the place of.
+	Edits string `json:"edits,omitempty"`
 	// Mentions are the people whose mention in Markdown may ping.
 	Mentions []UserID `json:"mentions,omitempty"`
 	// Visibility is who could read the conversation when Slack said so with the
