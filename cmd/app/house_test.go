@@ -37,6 +37,8 @@ var mayImport = map[string][]string{
 	"slackapp/*":           {"runtime/chat"},
 	"slackapp/simulator/*": {"runtime/chat", "slackapp/simulator"},
 	"memory":               {"plugins", "runtime/chat"},
+	"credentials":          {"plugins", "runtime/chat"},
+	"credentials/oauth":    {"credentials", "plugins", "runtime/chat"},
 	"cmd/app":              {"*"},
 	"cmd/app/apptest":      {"*"}, // a kit for tests: nothing imports it but them
 	"cmd/reeve":            {"cmd/app", "plugins", "plugins/*", "memory"},

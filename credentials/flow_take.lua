@@ -1,0 +1,6 @@
+-- flow_take: takes out a flow in the state in which it was read.
+-- KEYS: the flow. ARGV: 1 the revision that was read
+-- Returns {1}, or {0} when it is another one by now, or gone.
+if redis.call('HGET', KEYS[1], 'rev') ~= ARGV[1] then return {0} end
+redis.call('DEL', KEYS[1])
+return {1}
