@@ -159,6 +159,8 @@ type Tools interface {
 	// Weigh says what a call needs before it may be made. It never fails, and
 	// makes no call.
 	Weigh(ctx context.Context, asked plugins.Asked) plugins.Weighed
+	// Decided keeps a record of what the turn's actor has decided.
+	Decided(ctx context.Context, run plugins.Run, d chat.Decision) error
 	// Call answers one call. It never fails: whatever goes wrong is a result
 	// that the model can read.
 	Call(ctx context.Context, asked plugins.Asked) plugins.Result

@@ -19,39 +19,43 @@ const (
 	maxCalls = 64
 )
 
-// call makes the calls of one answer and returns their results in the order of
-// the calls. before is how many calls the turn had made.
-func (r *run) call(ctx context.Context, calls []chat.ToolCall, before int) []chat.Entry {
+// make makes calls of the last answer and returns their results in the order of
+// the calls. before is how many calls the turn had made. weighed is what the
+// gate has said of each: what it has answered is not made, and of what waits
+// there is no result. Nil: they may all be made.
+func (r *run) make(ctx context.Context, calls []chat.ToolCall, weighed []plugins.Weighed, before int) []chat.Entry {
 	calling, done := r.outlive(ctx)
 	defer done()
-	// All calls of one answer are judged on the state before any of them ran.
-	asking := r.turn.Run()
+	asking := r.asking()
 	entries := make([]chat.Entry, len(calls))
 	var group errgroup.Group
 	group.SetLimit(parallel)
 	for i, c := range calls {
+		if weighed != nil && held(weighed[i]) {
+			continue
+		}
 		group.Go(func() error {
-			if ctx.Err() != nil { // stopped before its place among the parallel ones came
+			switch {
+			case weighed != nil && weighed[i].Result != nil:
+				entries[i] = r.result(c, *weighed[i].Result)
+			case ctx.Err() != nil: // stopped before its place among the parallel ones came
 				entries[i] = r.result(c, plugins.Result{Error: true, Text: notBegun})
-				return nil
+			default:
+				entries[i] = r.result(c, r.one(calling, asking, c, before+i))
 			}
-			entries[i] = r.result(c, r.one(calling, asking, c, before+i, i))
 			return nil
 		})
 	}
 	_ = group.Wait() // no call returns an error: what goes wrong is its result
-	return entries
+	return slices.DeleteFunc(entries, func(e chat.Entry) bool { return e.CallID == "" })
 }
 
-func (r *run) one(ctx context.Context, asking plugins.Run, c chat.ToolCall, before, place int) (result plugins.Result) {
+func (r *run) one(ctx context.Context, asking plugins.Run, c chat.ToolCall, before int) (result plugins.Result) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			result = plugins.Result{Error: true, Text: "This call failed: a fault in Reeve."}
 		}
 	}()
-	if place >= maxCalls {
-		return plugins.Result{Error: true, Text: fmt.Sprintf("This call was not made: an answer may ask for %d calls at most. Ask for less at a time.", maxCalls)}
-	}
 	return r.options.Tools.Call(ctx, plugins.Asked{Run: asking, Call: c, Before: before, Offered: r.turn.Offered})
 }
 
@@ -85,7 +89,7 @@ func (r *run) repeat(ctx context.Context, calls []chat.ToolCall) []chat.Entry {
 		}
 		entries[i] = r.result(c, plugins.Result{Error: true, Text: unknownOutcome, DM: lostCall(r.turn.ID, c)})
 	}
-	for i, e := range r.call(ctx, again, before) {
+	for i, e := range r.make(ctx, again, nil, before) {
 		entries[places[i]] = e
 	}
 	return entries

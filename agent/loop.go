@@ -123,7 +123,7 @@ type run struct {
 
 func (r *run) advance(ctx context.Context) error {
 	if calls := r.unanswered(); len(calls) > 0 {
-		if err := r.boundary(ctx, r.repeat(ctx, calls)...); err != nil {
+		if err := r.goOn(ctx, calls); err != nil {
 			return err
 		}
 	}
@@ -225,18 +225,42 @@ func (r *run) pending() bool {
 	return false
 }
 
-// work commits an answer with its calls, makes them, and takes the steers that
-// came meanwhile in the step that writes their results.
+// work commits an answer with its calls and makes those that need nobody. For
+// the others the turn waits; without any it takes the steers that came meanwhile
+// in the step that writes the results.
 func (r *run) work(ctx context.Context, reply Reply) error {
 	answer := r.answer(chat.CallOrigin)
 	answer.Text, answer.Tokens, answer.Private = reply.Text, reply.Tokens, r.private()
 	answer.Calls = r.named(reply.Calls)
+	before, own := r.callsMade(), r.turn.Own
+	r.turn.Own = append(slices.Clone(own), answer)
+	weighed := r.weigh(ctx, r.asking(), answer.Calls, before)
+	waiting := pick(answer.Calls, weighed)
+	answer.Held = idsOf(waiting)
+	r.turn.Own = own
 	if err := r.log.Commit(ctx, answer); err != nil {
 		return err
 	}
-	before := r.callsMade()
 	r.turn.Own = append(r.turn.Own, answer)
-	return r.boundary(ctx, r.call(ctx, answer.Calls, before)...)
+	return r.wait(ctx, waiting, r.make(ctx, answer.Calls, weighed, before))
+}
+
+// goOn takes up calls that an earlier run left without a result: what may have
+// begun, and what was held back for somebody.
+func (r *run) goOn(ctx context.Context, calls []chat.ToolCall) error {
+	var begun, waiting []chat.ToolCall
+	for _, c := range calls {
+		if r.begun(c.ID) {
+			begun = append(begun, c)
+		} else {
+			waiting = append(waiting, c)
+		}
+	}
+	results := r.repeat(ctx, begun)
+	if len(waiting) == 0 {
+		return r.boundary(ctx, results...)
+	}
+	return r.settle(ctx, waiting, results)
 }
 
 func (r *run) boundary(ctx context.Context, results ...chat.Entry) error {

@@ -20,6 +20,7 @@ import (
 
 // desk is a set of tools without a gate.
 type desk struct {
+	scripted.Unasked
 	specs []plugins.Spec
 	call  func(ctx context.Context, asked plugins.Asked) plugins.Result
 }

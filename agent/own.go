@@ -40,6 +40,8 @@ func (p prompt) own(entries []chat.Entry) []Message {
 		case e.Role == chat.AssistantRole:
 			ask()
 			messages = append(messages, p.answer(e, results.of[i])...)
+		case e.Decision != nil:
+			// What came of it stands in the results of its calls.
 		case results.placed[i]:
 			// It stands behind its call already.
 		default:

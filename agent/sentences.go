@@ -28,3 +28,43 @@ func (f *Failure) Sentence(turn chat.TurnID) string {
 	}
 	return fmt.Sprintf(sentence, turn.Short())
 }
+
+const (
+	notApproved = "Not approved: "
+	leftUndone  = " Do without it, and say what you left undone, for whom, and why."
+	// notAsked answers calls that were to be asked about when a message came.
+	notAsked = "This call was not made: a new message came before the person for whom you act could be asked about it. Read that first, and ask for the call again if it is still wanted."
+)
+
+// tooMuch answers calls for which one card has no room.
+var tooMuch = fmt.Sprintf("This call was not made: the person for whom you act would have to be asked, and one question holds at most %d calls with %d characters of arguments. Ask for less at a time.", mostAsked, mostShown)
+
+// refusalText says to the model why a call was not approved.
+func refusalText(how chat.How, c chat.Decided) string {
+	if c.Rule == connectRule {
+		why := "the person for whom you act has not connected an account at " + c.Provider
+		switch how {
+		case chat.ByTime:
+			why += " in the time that there was for it"
+		case chat.ByMessage:
+			why += ", and has written a message instead, which you read next"
+		case chat.ByNoCard:
+			why += ": Slack would not take the message that asks for it"
+		}
+		return notApproved + why + "." + leftUndone
+	}
+	why := "it was not answered"
+	switch how {
+	case chat.ByAnswer:
+		why = "the person for whom you act has refused this call"
+	case chat.ByTime:
+		why = "the person for whom you act was asked, and has not answered in time"
+	case chat.ByMessage:
+		why = "the person for whom you act has not answered, and has written a message instead, which you read next"
+	case chat.ByNoCard:
+		why = "the person for whom you act could not be asked, since Slack would not take the question"
+	case chat.ByOperator:
+		why = "whoever runs you let the turn go on before the person for whom you act had answered"
+	}
+	return notApproved + why + "." + leftUndone
+}

@@ -99,6 +99,10 @@ type Tool struct {
 	// Host is where a call that sends would send to, so that a person can be
 	// asked about it; nil: the plugin is one host. An error refuses the call.
 	Host func(arguments json.RawMessage) (string, error)
+	// Asks reports whether the turn's actor is asked about a call in any case, such
+	// as one that deletes much; nil: what the gate's table says is enough. Without
+	// waiting for anything.
+	Asks func(arguments json.RawMessage) bool
 	// Provider names whose rights the call spends, where only somebody may do
 	// what it does: an account, a token of the bot's, a secret. Empty: nobody's.
 	Provider string

@@ -79,6 +79,7 @@ func run(ctx context.Context, model agent.Model, turn agent.Turn, tools agent.To
 // desk is what stands behind a case's tools: it does nothing, says that it did,
 // and keeps what it was asked.
 type desk struct {
+	scripted.Unasked
 	offered []plugins.Spec
 	calls   chan chat.ToolCall
 }

@@ -5,17 +5,17 @@ package scripted
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"sync"
 
 	"reeve/agent"
+	"reeve/plugins"
 	"reeve/runtime/chat"
 )
 
 // Log is an agent.Log in memory.
 type Log struct {
-	// Before is called at the begin of each step ("commit", "boundary",
+	// Before is called at the begin of each step ("commit", "boundary", "park",
 	// "close"), without a lock held; its error is the step's.
 	Before func(step string) error
 
@@ -23,6 +23,7 @@ type Log struct {
 	entries []chat.Entry
 	waiting []chat.Entry
 	closed  bool
+	asked   []chat.Asking
 }
 
 var _ agent.Log = (*Log)(nil)
@@ -145,7 +146,35 @@ func (m *Model) Requests() []agent.Request {
 	return slices.Clone(m.requests)
 }
 
-// Park ends the run as if its turn waited now.
+// Park implements agent.Log: it keeps what is asked, unless a steer waits.
 func (l *Log) Park(_ context.Context, asking chat.Asking, entries ...chat.Entry) (bool, error) {
-	return false, errors.New("park: not scripted")
+	if l.Before != nil {
+		if err := l.Before("park"); err != nil {
+			return false, err
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.waiting) > 0 {
+		return false, nil
+	}
+	l.entries = append(l.entries, entries...)
+	l.asked = append(l.asked, asking)
+	return true, nil
 }
+
+// Asked is what the turn was parked for, in order.
+func (l *Log) Asked() []chat.Asking {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.asked)
+}
+
+// Unasked is the part of agent.Tools that lets every call pass.
+type Unasked struct{}
+
+// Weigh implements agent.Tools.
+func (Unasked) Weigh(context.Context, plugins.Asked) plugins.Weighed { return plugins.Weighed{} }
+
+// Decided implements agent.Tools.
+func (Unasked) Decided(context.Context, plugins.Run, chat.Decision) error { return nil }

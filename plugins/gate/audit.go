@@ -8,26 +8,61 @@ import (
 	"time"
 
 	"reeve/plugins"
+	"reeve/runtime/chat"
 )
 
-// record is what is kept of one call: who, what, for whom, and what was
-// decided by which rule. It holds nothing of what the call was about.
-type record struct {
-	run      plugins.Run
-	tool     string // only a name that there is
-	provider string
-	// decision is "allowed" or "refused", and rule whose it was: a step of the
-	// gate's, a row of the table, or a check's name.
-	decision, rule string
-	arguments      []byte
-	failed         bool
-	start          time.Time
+// AuditRecord is what is kept of one credentialed call, or of one answer to a
+// question: who, what, for whom, and what was decided by which rule. It holds
+// nothing of what the call was about.
+type AuditRecord struct {
+	// Key names the record for good: the same one again is no second record.
+	Key          string
+	Kind         AuditKind
+	Time         time.Time
+	Turn         chat.TurnID
+	Conversation chat.Conversation
+	Actor        chat.Actor
+	Tool         string
+	// Principal is whose rights the call spends; zero: nobody's.
+	Principal chat.Actor
+	Provider  string
+	Decision  string // Allowed or Refused
+	// Rule is whose decision it was: a step of the gate's, a row of the table, or
+	// a check's name; of an answer, how the question ended.
+	Rule string
+	// Arguments is the hash of the call's tool and arguments.
+	Arguments string
+	// By is who answered, of an answer.
+	By chat.Actor
 }
 
+// AuditKind says what a record is of.
+type AuditKind string
+
 const (
-	allowed = "allowed"
-	refused = "refused"
+	AuditCall    AuditKind = "call"    // one call, made or refused
+	AuditConsent AuditKind = "consent" // one answer about one call
 )
+
+const (
+	Allowed = "allowed"
+	Refused = "refused"
+)
+
+// record is a call while it is decided.
+type record struct {
+	run      plugins.Run
+	kind     AuditKind
+	call     string
+	tool     string // only a name that there is
+	provider string
+	decision string
+	rule     string
+	// arguments are those that were checked, or, where none were, as written.
+	arguments []byte
+	failed    bool
+	start     time.Time
+}
 
 // The rules that are steps of the gate's own; those of the table are Rules.
 const (
@@ -36,17 +71,21 @@ const (
 	ruleRunOver    = "run_over"
 	ruleBudget     = "budget"
 	ruleHost       = "host"
+	ruleAccount    = "account"
+	ruleAudit      = "audit"
 	ruleFault      = "fault"
 )
 
-// hash names arguments without telling them: so that two records, or a record
-// and a question to a person, can be seen to speak of the same call.
-func hash(arguments []byte) string {
-	sum := sha256.Sum256(arguments)
-	return hex.EncodeToString(sum[:8])
+// callHash names a call's tool and arguments without telling them, so that two
+// records, or a record and a question to a person, can be seen to speak of the
+// same call.
+func callHash(tool string, arguments []byte) string {
+	sum := sha256.Sum256(append([]byte(tool+"\n"), arguments...))
+	return hex.EncodeToString(sum[:16])
 }
 
-func (g *Gate) audit(ctx context.Context, r record) {
+// log writes a line for every call.
+func (g *Gate) log(ctx context.Context, r record) {
 	principal := ""
 	if r.provider != "" {
 		principal = r.run.Actor.Key()
@@ -56,5 +95,54 @@ func (g *Gate) audit(ctx context.Context, r record) {
 		slog.String("actor", r.run.Actor.Key()), slog.String("tool", r.tool),
 		slog.String("principal", principal), slog.String("provider", r.provider),
 		slog.String("decision", r.decision), slog.String("rule", r.rule),
-		slog.String("arguments", hash(r.arguments)), slog.Bool("failed", r.failed), slog.String("took", time.Since(r.start).Round(time.Millisecond).String()))
+		slog.String("arguments", callHash(r.tool, r.arguments)), slog.Bool("failed", r.failed), slog.String("took", time.Since(r.start).Round(time.Millisecond).String()))
+}
+
+// keep keeps the record of a credentialed call for good.
+func (g *Gate) keep(ctx context.Context, r record) error {
+	if r.provider == "" || g.options.Audit == nil {
+		return nil
+	}
+	return g.audit(ctx, AuditRecord{
+		Key: plugins.CallKey(r.run.Turn, r.call) + "/" + r.decision, Kind: r.kind, Turn: r.run.Turn, Conversation: r.run.Conversation, Actor: r.run.Actor,
+		Tool: r.tool, Principal: r.run.Actor, Provider: r.provider, Decision: r.decision, Rule: r.rule, Arguments: callHash(r.tool, r.arguments),
+	})
+}
+
+// Decided keeps a record of each call of a decision. An error means that it is
+// not kept.
+func (g *Gate) Decided(ctx context.Context, run plugins.Run, d chat.Decision) error {
+	if g.options.Audit == nil || d.Wait == "" {
+		return nil
+	}
+	for _, c := range d.Calls {
+		r := AuditRecord{
+			Key: plugins.CallKey(run.Turn, c.Call) + "/" + d.Wait, Kind: AuditConsent, Turn: run.Turn, Conversation: run.Conversation, Actor: run.Actor,
+			Tool: c.Tool, Provider: c.Provider, Decision: Refused, Rule: string(d.How), Arguments: c.Hash,
+		}
+		if c.Allowed {
+			r.Decision = Allowed
+		}
+		if c.Provider != "" {
+			r.Principal = run.Actor
+		}
+		if d.By != nil {
+			r.By = *d.By
+		}
+		if err := g.audit(ctx, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (g *Gate) audit(ctx context.Context, r AuditRecord) error {
+	r.Time = time.Now().UTC()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), checkTimeout)
+	defer cancel()
+	if err := g.options.Audit(ctx, r); err != nil {
+		g.options.Logger.Error("audit record not kept", "turn", r.Turn, "tool", r.Tool, "decision", r.Decision, "rule", r.Rule, "err", err)
+		return err
+	}
+	return nil
 }

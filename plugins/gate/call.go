@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -18,59 +17,34 @@ func (g *Gate) find(asked plugins.Asked) (*tool, bool) {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
 	t, ok := g.tools[asked.Call.Tool]
-	return t, ok && (asked.Offered == nil || slices.Contains(asked.Offered, t.Name))
+	return t, ok && (asked.Offered == nil || slices.Contains(asked.Offered, t.Name)) && g.usable(t)
 }
 
-// Call answers one call; see the package comment for its order.
+// Call answers one call; see the package comment for its order. What Weigh said
+// of it before counts for nothing: everything is asked again, here where the
+// call is made.
 func (g *Gate) Call(ctx context.Context, asked plugins.Asked) (result plugins.Result) {
-	r := record{run: asked.Run, tool: "(unknown)", decision: refused, rule: ruleFault, arguments: []byte(asked.Call.Arguments), start: time.Now()}
-	private := false
+	x := &exam{record: record{run: asked.Run, kind: AuditCall, call: asked.Call.ID, arguments: []byte(asked.Call.Arguments), start: time.Now()}}
 	defer func() {
 		if fault := recover(); fault != nil {
-			g.options.Logger.Error("fault in the gate", "turn", r.run.Turn, "type", fmt.Sprintf("%T", fault), "stack", string(debug.Stack()))
-			r.rule, result = ruleFault, refuse("This call failed because of a fault in the gate.")
+			result = x.fault(g, asked.Run, fault)
 		}
 		result.Text, result.DM = clean(result.Text, g.options.MaxResult), cleanDM(result.DM, g.options.MaxResult)
-		result.Private = result.Private || private
-		r.failed = result.Error
-		g.audit(ctx, r)
+		result.Private = result.Private || x.private
+		x.record.failed = result.Error
+		g.log(ctx, x.record)
 	}()
-
-	t, ok := g.find(asked)
-	if !ok {
-		r.rule = ruleNotOffered
-		return refuse(g.unknown(asked))
-	}
-	r.tool, r.provider = t.Name, t.Provider
-	arguments, problem := g.read(ctx, t, asked.Call.Arguments)
-	if problem != "" {
-		r.rule = ruleArguments
-		return refuse(problem)
-	}
-	r.arguments = arguments
-	if rule, denial := g.budget(ctx, asked); denial != "" {
-		r.rule = rule
+	if denial := x.pass(ctx, g, asked); denial != "" {
+		g.keep(ctx, x.record)
 		return refuse(denial)
 	}
-	rule, denial := g.consent(ctx, asked, t, arguments)
-	if denial != "" {
-		r.rule = rule
-		return refuse(denial)
+	// The record comes first: a call that cannot be accounted for is not made.
+	x.decision = Allowed
+	if err := g.keep(ctx, x.record); err != nil {
+		x.decision, x.rule = Refused, ruleAudit
+		return refuse(unaccounted)
 	}
-	// From here on somebody's rights may be spent: what comes of it is his.
-	private = t.Provider != ""
-	for _, check := range g.options.Checks {
-		if denial := g.check(ctx, check, Call{Asked: asked, Tool: t.Tool, Arguments: arguments}); denial != "" {
-			r.rule = check.Name
-			return refuse(denial)
-		}
-	}
-	if ctx.Err() != nil { // it ended while it was asked
-		r.rule = ruleRunOver
-		return refuse(runOver)
-	}
-	r.decision, r.rule = allowed, rule
-	return g.run(ctx, asked, t, arguments)
+	return g.run(ctx, asked, x.tool, x.checked)
 }
 
 // read is tool.read within the time of a question: how long a validator takes is
@@ -96,8 +70,9 @@ func (g *Gate) read(ctx context.Context, t *tool, written string) (json.RawMessa
 }
 
 const (
-	runOver   = "This call was not started: the run is over."
-	unchecked = "This call was refused because it could not be checked."
+	runOver     = "This call was not started: the run is over."
+	unchecked   = "This call was refused because it could not be checked."
+	unaccounted = "This call was refused because no record of it could be kept."
 )
 
 func (g *Gate) budget(ctx context.Context, asked plugins.Asked) (rule, denial string) {
@@ -108,22 +83,6 @@ func (g *Gate) budget(ctx context.Context, asked plugins.Asked) (rule, denial st
 		return ruleBudget, fmt.Sprintf("This call was refused: the turn has made its %d tool calls. Answer with what you have.", g.options.MaxCalls)
 	}
 	return "", ""
-}
-
-// consent asks the table. A host that cannot be told is a call that cannot be
-// judged.
-func (g *Gate) consent(ctx context.Context, asked plugins.Asked, t *tool, arguments json.RawMessage) (rule, denial string) {
-	host := ""
-	if t.Sends && t.Host != nil {
-		var err error
-		host, err = question(ctx, g, func(context.Context) (string, error) { return t.host(arguments) })
-		if err != nil {
-			return ruleHost, fmt.Sprintf("This call was refused, because it cannot be told where it would send to: %v.", err)
-		}
-	}
-	facts := Facts{Access: t.Access, Sends: t.Sends, Credentialed: t.Provider != "", Host: host}
-	verdict := Judge(facts, situationOf(asked.Run, host), g.options.Policy)
-	return string(verdict.Rule), verdict.Sentence(facts)
 }
 
 // host is where a call would send to, in normal form.

@@ -5,8 +5,9 @@
 // turn's log before the gate sees it. Whatever goes wrong inside means no.
 //
 // Consent is a table, Judge: it compares what a tool declares with who has
-// written into the turn. Nobody can be asked yet: where the table says so, the
-// call is refused, with a sentence that says why.
+// written into the turn, and with what the turn's actor has said when he was
+// asked. Weigh says of a call that it needs his answer, or an account of his;
+// the loop then lets the turn wait. Call asks everything again.
 package gate
 
 import (
@@ -31,6 +32,11 @@ type Options struct {
 	Policy Policy
 	// Checks are asked in their order, after consent. Each has 10 s.
 	Checks []Check
+	// Accounts are people's at providers. Nil: no tool that needs one is offered.
+	Accounts Accounts
+	// Audit keeps a record for good, once for each key. A credentialed call whose
+	// record cannot be kept is refused. Nil: none are kept.
+	Audit func(ctx context.Context, r AuditRecord) error
 	// Store is where a plugin keeps what it stores for a person, or, for the
 	// zero actor, for all. Nil: calls have no store.
 	Store func(plugin string, actor chat.Actor) plugins.Store
@@ -168,7 +174,7 @@ func (g *Gate) Offered(names []string) []plugins.Spec {
 	defer g.mu.RUnlock()
 	specs := []plugins.Spec{}
 	for name, t := range g.tools {
-		if names == nil || slices.Contains(names, name) {
+		if (names == nil || slices.Contains(names, name)) && g.usable(t) {
 			specs = append(specs, t.Spec())
 		}
 	}

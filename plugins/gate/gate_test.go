@@ -250,16 +250,17 @@ func TestAuditHoldsNoPayload(t *testing.T) {
 			panic("panic-payload " + in.City)
 		}))
 	const in = `{"city":"question-payload"}`
-	short := func(text string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(text)))[:16] }
-	hash := short(in)
+	hash := func(tool, arguments string) string {
+		return fmt.Sprintf("%x", sha256.Sum256([]byte(tool + "\n" + arguments)))[:32]
+	}
 	for _, test := range []struct{ tool, arguments, record string }{
-		{"weather", in, "tool=weather principal= provider= decision=allowed rule=free arguments=" + hash + " failed=false"},
-		{"weather", " " + in, "tool=weather principal= provider= decision=allowed rule=free arguments=" + hash + " failed=false"},
-		{"account", in, "tool=account principal=T1:U1 provider=hub decision=allowed rule=reads arguments=" + hash + " failed=false"},
-		{"broken", in, "tool=broken principal= provider= decision=allowed rule=free arguments=" + hash + " failed=true"},
-		{"elsewhere", in, "tool=elsewhere principal= provider= decision=refused rule=host arguments=" + hash + " failed=true"},
-		{"name-payload", in, "tool=(unknown) principal= provider= decision=refused rule=not_offered arguments=" + hash + " failed=true"},
-		{"weather", `{"payload`, "tool=weather principal= provider= decision=refused rule=arguments arguments=" + short(`{"payload`) + " failed=true"},
+		{"weather", in, "tool=weather principal= provider= decision=allowed rule=free arguments=" + hash("weather", in) + " failed=false"},
+		{"weather", " " + in, "tool=weather principal= provider= decision=allowed rule=free arguments=" + hash("weather", in) + " failed=false"},
+		{"account", in, "tool=account principal=T1:U1 provider=hub decision=allowed rule=reads arguments=" + hash("account", in) + " failed=false"},
+		{"broken", in, "tool=broken principal= provider= decision=allowed rule=free arguments=" + hash("broken", in) + " failed=true"},
+		{"elsewhere", in, "tool=elsewhere principal= provider= decision=refused rule=host arguments=" + hash("elsewhere", in) + " failed=true"},
+		{"name-payload", in, "tool=(unknown) principal= provider= decision=refused rule=not_offered arguments=" + hash("(unknown)", in) + " failed=true"},
+		{"weather", `{"payload`, "tool=weather principal= provider= decision=refused rule=arguments arguments=" + hash("weather", `{"payload`) + " failed=true"},
 	} {
 		log.Reset()
 		g.Call(t.Context(), call(test.tool, test.arguments))

@@ -37,6 +37,7 @@ const (
 	RulePrivateSends   Rule = "private_sends"   // ask: sends, with a private entry in the prompt
 	RuleForeignWrites  Rule = "foreign_writes"  // ask: credentialed write, with foreign text in the prompt
 	RuleEveryWrite     Rule = "every_write"     // ask: credentialed write, where the policy asks always
+	RuleAlways         Rule = "always"          // ask: the tool says so of this call
 
 	RuleBlocked   Rule = "blocked"       // refuse: a write in a conflict, where the policy blocks them
 	RuleNobodys   Rule = "nobodys"       // refuse: credentialed, in a turn that acts for no person
@@ -45,6 +46,10 @@ const (
 	RuleAskedOut  Rule = "asked_enough"  // refuse: the turn has asked as often as it may
 	RuleUndefined Rule = "undefined"     // refuse: the tool declares what is not known here
 )
+
+// RuleConnect stands in a decision about a call for which an account was to be
+// connected: it is no consent.
+const RuleConnect = "connect"
 
 // MaxAsked is how often one turn may ask its actor.
 const MaxAsked = 5
@@ -78,6 +83,8 @@ type Facts struct {
 	Sends  bool
 	// Credentialed: the call spends somebody's rights.
 	Credentialed bool
+	// Always: the tool asks for this call in any case.
+	Always bool
 	// Host is in normal form. Empty: the call does not send, or its plugin is
 	// one host, which has no name that could be typed.
 	Host string
@@ -121,14 +128,15 @@ func Judge(f Facts, s Situation, p Policy) Verdict {
 			verdict = row
 		}
 	}
+	if s.Past.Denied && verdict.Decision != Refuse { // whatever else he has allowed since
+		return Verdict{Refuse, RuleDenied}
+	}
 	if verdict.Decision != Ask {
 		return verdict
 	}
 	switch {
 	case !s.Person:
 		return Verdict{Refuse, RuleNobody}
-	case s.Past.Denied:
-		return Verdict{Refuse, RuleDenied}
 	case s.Past.Call:
 		return Verdict{Pass, RuleCallAllowed}
 	case s.Past.Asked >= MaxAsked:
@@ -154,6 +162,9 @@ func rows(f Facts, s Situation, p Policy) []Verdict {
 	}
 	if f.Sends {
 		rows = append(rows, send(s))
+	}
+	if f.Always {
+		rows = append(rows, Verdict{Ask, RuleAlways})
 	}
 	switch {
 	case f.Credentialed && f.Access == plugins.Read:

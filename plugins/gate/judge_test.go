@@ -231,6 +231,10 @@ func TestS1_WhatHasToBeAskedPassesOnlyByAnAnswer(t *testing.T) {
 		bare.Past = gate.Past{}
 		first := gate.Judge(f, bare, p)
 		switch {
+		case s.Person && s.Past.Denied && first.Decision != gate.Refuse:
+			if got.Rule != gate.RuleDenied {
+				t.Fatalf("%+v %+v %+v: he has refused this call, and it became %s", f, s, p, word(got))
+			}
 		case first.Decision != gate.Ask && got != first:
 			t.Fatalf("%+v %+v %+v: nobody had to be asked (%s), and the past made it %s", f, s, p, word(first), word(got))
 		case s.Past.Denied && got.Decision == gate.Ask:
@@ -259,10 +263,14 @@ func TestS1_StricterIsNeverEasier(t *testing.T) {
 		func(_ *gate.Facts, _ *gate.Situation, p *gate.Policy) { p.MultiActorWrites = "unknown" },
 		func(_ *gate.Facts, _ *gate.Situation, p *gate.Policy) { p.WriteConsent = "unknown" },
 		func(f *gate.Facts, _ *gate.Situation, _ *gate.Policy) { f.Access = "unknown" },
+		func(f *gate.Facts, _ *gate.Situation, _ *gate.Policy) { f.Always = true },
 	}
 	each(func(f gate.Facts, s gate.Situation, p gate.Policy) {
 		if s.Conflict && !s.Foreign {
 			return // another's steer is foreign text
+		}
+		if s.Past.Denied {
+			return // whoever is no person was not asked; see the test above
 		}
 		before := gate.Judge(f, s, p)
 		for i, change := range worse {
@@ -271,6 +279,15 @@ func TestS1_StricterIsNeverEasier(t *testing.T) {
 			if after := gate.Judge(f, s, p); order[after.Decision] < order[before.Decision] {
 				t.Fatalf("change %d made %s of %s: %+v %+v %+v", i, word(after), word(before), f, s, p)
 			}
+		}
+	})
+}
+
+func TestS1_WhatAlwaysAsksPassesOnlyByAClick(t *testing.T) {
+	each(func(f gate.Facts, s gate.Situation, p gate.Policy) {
+		f.Always = true
+		if got := gate.Judge(f, s, p); got.Decision == gate.Pass && (!s.Person || !s.Past.Call || s.Past.Denied) {
+			t.Fatalf("%+v %+v %+v: %s", f, s, p, word(got))
 		}
 	})
 }

@@ -21,8 +21,19 @@ func (g *Gate) run(ctx context.Context, asked plugins.Asked, t *tool, arguments 
 	}
 	calling, cancel := context.WithTimeout(ctx, min(timeout, plugins.MaxTimeout))
 	defer cancel()
+	call := g.call(asked, t)
+	if t.Account {
+		account, done, err := g.options.Accounts.Open(calling, Use{
+			Actor: asked.Run.Actor, Provider: t.Provider, Scopes: t.Scopes, Access: t.Access, Key: call.Key,
+		})
+		if err != nil {
+			return refuse(fmt.Sprintf("This call was not made: the account at %s cannot be used now: %v", t.Provider, err))
+		}
+		defer done()
+		call.Account = account
+	}
 	out := bounded(calling, &t.hung, func(ctx context.Context) (plugins.Result, error) {
-		return t.Call(ctx, g.call(asked, t), arguments)
+		return t.Call(ctx, call, arguments)
 	})
 	switch {
 	case out.late && ctx.Err() != nil:

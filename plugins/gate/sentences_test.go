@@ -12,12 +12,13 @@ import (
 func TestSentences(t *testing.T) {
 	const askAgain = "They can ask for it again in a turn into which nobody else writes"
 	for rule, holds := range map[gate.Rule][]string{
-		gate.RuleConflictSends:  {"sends data out", "somebody else has written into this turn", "not possible yet", askAgain},
-		gate.RuleConflictReads:  {"spends the rights of the person for whom you act", "somebody else has written into this turn", "not possible yet", askAgain},
-		gate.RuleConflictWrites: {"changes something with the rights of the person", "somebody else has written into this turn", "not possible yet", askAgain},
-		gate.RulePrivateSends:   {"what only the person for whom you act may know", "sends data to h.example, which they have not named in this turn, as they can in a message of their own.", "not possible yet"},
-		gate.RuleForeignWrites:  {"changes something with the rights of the person", "text that they did not type in this turn", "earlier turns, memories, or another part of what you were given", "not possible yet"},
-		gate.RuleEveryWrite:     {"changes something with the rights of the person", "asked each time", "not possible yet"},
+		gate.RuleConflictSends:  {"sends data out", "somebody else has written into this turn", "has to be asked first, and was not", askAgain},
+		gate.RuleConflictReads:  {"spends the rights of the person for whom you act", "somebody else has written into this turn", "has to be asked first, and was not", askAgain},
+		gate.RuleConflictWrites: {"changes something with the rights of the person", "somebody else has written into this turn", "has to be asked first, and was not", askAgain},
+		gate.RulePrivateSends:   {"what only the person for whom you act may know", "sends data to h.example, which they have not named in this turn, as they can in a message of their own.", "has to be asked first, and was not"},
+		gate.RuleForeignWrites:  {"changes something with the rights of the person", "text that they did not type in this turn", "earlier turns, memories, or another part of what you were given", "has to be asked first, and was not"},
+		gate.RuleEveryWrite:     {"changes something with the rights of the person", "asked each time", "has to be asked first, and was not"},
+		gate.RuleAlways:         {"asked each time", "has to be asked first, and was not"},
 		gate.RuleBlocked:        {"somebody else has written into this turn", "allows no changes then", "in a turn into which nobody else writes"},
 		gate.RuleNobodys:        {"spends a person's rights", "acts for no person", "asks you in a message of their own"},
 		gate.RuleNobody:         {"would have to be asked", "acts for no person", "asks you in a message of their own"},

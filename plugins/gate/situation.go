@@ -5,19 +5,31 @@ import (
 	"reeve/runtime/chat"
 )
 
-// situationOf is what a run's transcript says about a call that would send to
-// host. The transcript is that of the prompt from which the model asked.
-//
-// Nobody can be asked yet, so that no turn has a past.
-func situationOf(run plugins.Run, host string) Situation {
+// subject is the call that is judged.
+type subject struct {
+	call     string // its id in the turn
+	hash     string // of its tool and arguments
+	host     string
+	provider string
+}
+
+// situationOf is what a run's transcript says about a call. The transcript is
+// that of the prompt from which the model asked, with what the actor was asked
+// since.
+func situationOf(run plugins.Run, of subject) Situation {
 	s := Situation{Person: run.Actor.IsPerson(), Conflict: run.Conflict()}
 	for _, e := range run.Transcript {
 		s.Private = s.Private || e.Private
 		switch {
 		case run.Instruction(e):
-			s.HostNamed = s.HostNamed || host != "" && named(e.Text, host)
+			s.HostNamed = s.HostNamed || of.host != "" && named(e.Text, of.host)
+		case decision(run, e) != nil:
+			s.Past.add(*e.Decision, of)
 		case !written(run, e):
 			s.Foreign = true
+		}
+		if e.Turn == run.Turn && e.Origin == chat.Steer && !e.ByRunActor {
+			s.Past.Host, s.Past.Provider = false, false
 		}
 	}
 	return s
@@ -29,4 +41,44 @@ func situationOf(run plugins.Run, host string) Situation {
 func written(run plugins.Run, e plugins.Entry) bool {
 	return e.Role == chat.AssistantRole && (e.Origin == chat.CallOrigin || e.Origin == chat.Answer) &&
 		e.Author.IsZero() && e.Turn == run.Turn && run.Turn != ""
+}
+
+// decision is what an entry records of what the run's actor was asked in this
+// turn; nil: it is no such entry. Only the runtime writes one.
+func decision(run plugins.Run, e plugins.Entry) *chat.Decision {
+	if e.Origin != chat.Consent || e.Turn != run.Turn || run.Turn == "" {
+		return nil
+	}
+	return e.Decision
+}
+
+// decisions are all of them.
+func decisions(run plugins.Run) []chat.Decision {
+	var list []chat.Decision
+	for _, e := range run.Transcript {
+		if d := decision(run, e); d != nil {
+			list = append(list, *d)
+		}
+	}
+	return list
+}
+
+// add takes in one decision. What he allowed holds for the very call; where it
+// was about a host or about a provider's rights, for these as well. What he has
+// let pass without an answer is as good as refused, unless he wrote instead.
+func (p *Past) add(d chat.Decision, of subject) {
+	if d.Wait != "" {
+		p.Asked++
+	}
+	for _, c := range d.Calls {
+		switch {
+		case c.Rule == RuleConnect:
+		case c.Allowed:
+			p.Call = p.Call || c.Call == of.call && c.Hash == of.hash
+			p.Host = p.Host || Rule(c.Rule) == RulePrivateSends && of.host != "" && c.Host == of.host
+			p.Provider = p.Provider || Rule(c.Rule) == RuleConflictReads && of.provider != "" && c.Provider == of.provider
+		case d.How != chat.ByMessage && d.How != chat.ByOperator:
+			p.Denied = p.Denied || c.Hash == of.hash
+		}
+	}
 }
