@@ -54,7 +54,7 @@ func fit(tool plugins.Tool, arguments []byte) (json.RawMessage, error) {
 }
 
 // do makes one call, as the gate does; its error is what no plugin may do.
-func do(ctx context.Context, tool plugins.Tool, call plugins.Call, arguments json.RawMessage) (plugins.Result, error) {
+func do(ctx context.Context, tool plugins.Tool, call plugins.Call, end func() error, arguments json.RawMessage) (plugins.Result, error) {
 	timeout := tool.Timeout
 	if timeout == 0 {
 		timeout = 30 * time.Second
@@ -67,6 +67,9 @@ func do(ctx context.Context, tool plugins.Tool, call plugins.Call, arguments jso
 		}
 		return nil
 	})
+	if fault := end(); err == nil {
+		err = fault
+	}
 	if err != nil {
 		return plugins.Result{}, fmt.Errorf("tool %s, called with %.200s: %w", tool.Name, arguments, err)
 	}

@@ -76,7 +76,8 @@ func (i *inspection) call(h *Host, turn *Turn, tool plugins.Tool, arguments json
 	ctx, cancel := context.WithTimeout(i.t.Context(), h.options.patience)
 	defer cancel()
 	turn.calls++
-	result, err := do(ctx, tool, turn.callOf(tool), arguments)
+	given, end := turn.callOf(tool)
+	result, err := do(ctx, tool, given, end, arguments)
 	if err != nil {
 		i.wrong("%v", err)
 	}
@@ -159,7 +160,8 @@ func comesBack(i *inspection) {
 		defer cancel()
 		for _, ctx := range []context.Context{ended, soon} {
 			turn.calls++
-			if _, err := do(ctx, tool, turn.callOf(tool), arguments); err != nil {
+			given, end := turn.callOf(tool)
+			if _, err := do(ctx, tool, given, end, arguments); err != nil {
 				i.wrong("%v", err)
 			}
 		}

@@ -68,9 +68,13 @@ type options struct {
 	examples []example
 	until    func(plugins.Extension) bool
 	slack    plugins.Slack
+	accounts func(chat.Actor) (id, name string)
+	apps     []string
 	calls    int
 	patience time.Duration
 	now      time.Time
+
+	providerHosts []string
 }
 
 // Env sets the environment variables that the plugin's settings come from, as
@@ -100,7 +104,7 @@ func New(t testing.TB, plugin plugins.Plugin, change ...Option) *Host {
 func newHost(t testing.TB, plugin plugins.Plugin, change []Option) *Host {
 	h := &Host{
 		t: t, plugin: plugin, stores: map[chat.Actor]*Store{}, offered: make(chan struct{}, 1),
-		options: options{calls: 200, patience: 5 * time.Second, slack: noisy{}, now: Start},
+		options: options{calls: 200, patience: 5 * time.Second, slack: noisy{}, accounts: anyAccount, now: Start},
 	}
 	for _, f := range change {
 		f(&h.options)

@@ -127,6 +127,18 @@ func TestTheSuiteFindsWhatIsWrong(t *testing.T) {
 				return plugins.Result{Text: said}, nil
 			})(s)
 		}, nil},
+		{"the bot's rights, unasked", "arguments", "had not asked the person's account", func(plugins.Services) (plugins.Extension, error) {
+			t := tool(plugins.Once, func(ctx context.Context, call plugins.Call, _ words) (plugins.Result, error) {
+				app, _, err := call.Account.App(ctx, "acme")
+				if err != nil {
+					return plugins.Result{}, err
+				}
+				_, err = app.Post("https://api.example.com/", "text/plain", nil)
+				return plugins.Result{Error: true, Text: "it failed"}, err
+			})
+			t.Provider, t.Account = "forge", true
+			return plugins.Extension{Tools: []plugins.Tool{t}}, nil
+		}, []Option{Apps("acme")}},
 		{"too long a section", "sections", "its budget of 10 tokens is some 30: leave some of it out", func(plugins.Services) (plugins.Extension, error) {
 			return plugins.Extension{Sections: []plugins.Section{{Name: "a", Tokens: 10, Render: func(context.Context, plugins.Call) ([]plugins.Note, error) {
 				return []plugins.Note{{Text: "0123456789"}, {Text: "0123456789"}, {Text: "0123456789."}}, nil

@@ -105,13 +105,15 @@ func (t *Turn) Call() plugins.Call {
 	return plugins.Call{Run: t.Run(), Key: plugins.CallKey(t.id, fmt.Sprintf("call_%d", t.calls)), Store: t.host.Store(t.actor)}
 }
 
-// callOf is what a call of a tool is given.
-func (t *Turn) callOf(tool plugins.Tool) plugins.Call {
-	call := t.Call()
+// callOf is what a call of a tool is given. Its end takes the account away; an
+// error of it is what no plugin may do.
+func (t *Turn) callOf(tool plugins.Tool) (call plugins.Call, end func() error) {
+	call = t.Call()
 	if tool.Provider == plugins.SlackProvider {
 		call.Slack = t.host.options.slack
 	}
-	return call
+	call.Account, end = t.host.account(tool, t.actor)
+	return call, end
 }
 
 // Calls is a call that the model asks for: arguments are JSON, or a value to be
@@ -130,7 +132,7 @@ func (t *Turn) Calls(tool string, arguments any) plugins.Result {
 	}
 	t.calls++
 	call := chat.ToolCall{ID: fmt.Sprintf("call_%d", t.calls), Tool: tool, Arguments: string(written)}
-	given := t.callOf(found)
+	given, end := t.callOf(found)
 	asked := t.entry(chat.AssistantRole, chat.CallOrigin, "")
 	asked.Calls = []chat.ToolCall{call}
 	t.own = append(t.own, asked)
@@ -138,7 +140,7 @@ func (t *Turn) Calls(tool string, arguments any) plugins.Result {
 	var result plugins.Result
 	if checked, problem := fit(found, written); problem != nil {
 		result = plugins.Result{Error: true, Text: problem.Error()}
-	} else if result, err = do(t.host.t.Context(), found, given, checked); err != nil {
+	} else if result, err = do(t.host.t.Context(), found, given, end, checked); err != nil {
 		t.host.t.Fatal(err)
 	}
 	e := t.entry(chat.ToolRole, chat.Result, result.Text)
