@@ -102,7 +102,7 @@ func TestP4_AWaitEndsByItself(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if story.State == "queued" && story.Ended == mailbox.WaitExpired {
+			if story.State == "queued" && story.Ended == chat.ByTime {
 				return
 			}
 			select {

@@ -17,7 +17,8 @@ type story struct {
 	Commits int64              `json:"commits"`
 	Ran     string             `json:"ran"`
 	Wait    string             `json:"wait,omitempty"`
-	Ended   string             `json:"wait_ended,omitempty"`
+	Ended   chat.How           `json:"wait_ended,omitempty"`
+	Waits   []mailbox.Waiting  `json:"waits,omitempty"`
 	StopBy  string             `json:"stopped_by,omitempty"`
 	Closed  time.Time          `json:"closed,omitzero"`
 	Log     []storyItem        `json:"log"`
@@ -46,7 +47,7 @@ type storyItem struct {
 func tell(s mailbox.Story, texts bool) story {
 	t := story{
 		Work: s.Work, Runs: items(s.Runs), Commits: s.Commits, Ran: s.Ran.Round(time.Millisecond).String(),
-		Wait: s.Wait, Ended: s.Ended, Closed: s.Closed, Log: []storyItem{},
+		Wait: s.Wait, Ended: s.Ended, Waits: s.Waits, Closed: s.Closed, Log: []storyItem{},
 		Tasks: s.Tasks, TasksLeft: s.TasksLeft,
 	}
 	if s.Stop != nil {
@@ -122,7 +123,11 @@ func (r report) story(s mailbox.Story, texts bool) error {
 		line(fmt.Sprintf("run %d", i+1), at(run.At)+" by "+run.Owner)
 	}
 	line("waits for", or(t.State == "parked", t.Wait))
-	line("wait ended", t.Ended)
+	line("wait ended", string(t.Ended))
+	for i, w := range t.Waits {
+		ended := or(!w.Ended.IsZero(), ", "+string(w.How)+or(!w.By.IsZero(), " by "+w.By.Key())+" "+at(w.Ended))
+		line(fmt.Sprintf("wait %d", i+1), w.Kind+" since "+at(w.Asked)+ended)
+	}
 	line("stopped by", t.StopBy)
 	line("not posted", strings.Join(t.Unsent, " "))
 	line("tasks", spaced(t.Tasks))

@@ -37,7 +37,7 @@ func TestP4_StopOfAParkedTurnEndsItWhileAnothersRuns(t *testing.T) {
 		}
 		w.wantHistory("UALICE stopped | request one | entry calls | " + stoppedLog)
 		w.same("what is to be posted", []string{mailbox.StoppedText}, w.posts())
-		if ended, _, err := w.box.EndWait(t.Context(), w.conv, parked.Turn, parked.wait(), nil, w.room()); ended || err != nil {
+		if ended, _, err := parked.endWait(w.box, parked.wait(), w.room()); ended || err != nil {
 			t.Errorf("the wait of a stopped turn ended: %v %v", ended, err)
 		}
 		// What is newer than the stop is a follow-up; what is older went with it.
@@ -56,7 +56,7 @@ func TestP4_StopOfATurnWhoseWaitHasEnded(t *testing.T) {
 		parked := w.starts(alice, "one")
 		parked.park(w.noRoom())
 		bobs := w.starts(bob, "two")
-		if ended, _, err := w.box.EndWait(t.Context(), w.conv, parked.Turn, parked.wait(), nil, w.room()); !ended || err != nil {
+		if ended, _, err := parked.endWait(w.box, parked.wait(), w.room()); !ended || err != nil {
 			t.Fatal(ended, err)
 		}
 		w.says(chat.Stop, alice, "stop", stop)

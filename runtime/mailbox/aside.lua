@@ -5,10 +5,11 @@
 --   7.. parts that tell of it
 -- Returns {1}, or {0} when it does not stand there any more.
 local c, turn, place, item = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
-local now = now_ms()
+local now, card = now_ms(), nil
 if place == 'out' then
   if redis.call('LREM', out_key(c), 1, item) == 0 then return {0} end
-  redis.call('ZREM', UNSENT, c .. '|' .. string.match(item, '^[^\n]*'))
+  card = string.match(item, '^[^\n]*')
+  redis.call('ZREM', UNSENT, c .. '|' .. card)
   set_aside(c, turn, 'out:' .. c, ARGV[6], item, now)
 else
   if redis.call('LINDEX', log_key(turn), place) ~= item then return {0} end
@@ -18,5 +19,6 @@ end
 local parts = {}
 for i = 7, #ARGV do parts[#parts + 1] = ARGV[i] end
 queue_parts(c, parts, nil, now)
+if card then undelivered(c, card, now) end
 delivered(c, turn, now)
 return {1}

@@ -166,7 +166,7 @@ func TestP4_CorrectionOfAParkedTurnIsReadWhenItGoesOn(t *testing.T) {
 		turn := w.starts(alice, "one", sentAt(10))
 		turn.park(w.noRoom(), "calls")
 		w.edits(chat.SteerOwn, alice, 10, "one, edited")
-		_, next, err := w.box.EndWait(t.Context(), w.conv, turn.Turn, turn.wait(), nil, w.room())
+		_, next, err := turn.endWait(w.box, turn.wait(), w.room())
 		if err != nil {
 			t.Fatal(err)
 		}

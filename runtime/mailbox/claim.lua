@@ -25,8 +25,10 @@ local function park(turn, actor, batch)
     turn = by.turn
     begin(c, by, actor, batch, now)
   end
-  redis.call('HSET', turn_key(turn), 'state', 'parked', 'token', '', 'wait', 'untouched', 'wait_id', 'u' .. now)
-  redis.call('HDEL', turn_key(turn), 'ended')
+  void(c, turn, 'expired', now) -- an answer that nobody has acted on for so long counts no more
+  redis.call('HSET', turn_key(turn), 'state', 'parked', 'token', '', 'wait', 'untouched', 'wait_id', 'u' .. now,
+    'wait:u' .. now, 'untouched ' .. now)
+  redis.call('HDEL', turn_key(turn), 'ended', 'card')
   if redis.call('HGET', conv_key(c), 'run') == turn then redis.call('HDEL', conv_key(c), 'run') end
   redis.call('HSET', conv_key(c), 'p:' .. actor, turn)
   redis.call('LREM', ready_key(c), 0, turn)

@@ -68,6 +68,7 @@ local function part(id, sum)
     if string.sub(item, 1, #id + 1) == id .. '\n' and same(item, sum) then
       redis.call('LREM', out_key(c), 1, item)
       redis.call('ZREM', UNSENT, c .. '|' .. id)
+      undelivered(c, id, now)
       delivered(c, string.match(id, '^[^/]*'), now)
     end
   end
@@ -94,7 +95,7 @@ for i = 4, #ARGV, 5 do
     part(a, b)
   elseif op == 't' then
     gone = not open_own(a)
-    if gone then redis.call('HDEL', turn_key(a), 'setup', 'wait', 'ended') end
+    if gone then redis.call('HDEL', turn_key(a), 'setup', 'wait', 'ended', 'void') end
   elseif op == 'k' then
     drop_task(c, a)
   elseif op == 'e' then

@@ -54,6 +54,9 @@ func (k keys) task(c chat.Conversation, name TaskName, t chat.TurnID) string {
 	return k.of(c) + "task:" + taskKey(name, t)
 }
 
+// place is where a card of a turn's was posted.
+func (k keys) place(c chat.Conversation, part string) string { return k.of(c) + "place:" + part }
+
 func (k keys) message(id chat.MessageID) string {
 	return k.shard(shardOf(id.Team, id.Channel)) + "msg:" + string(id.Team) + ":" + string(id.Channel) + ":" + string(id.TS)
 }

@@ -387,7 +387,7 @@ func (m *machine) endOldWait(t *rapid.T) {
 	if m.parked[w.turn] == w.id {
 		t.Skip()
 	}
-	ended, got, err := m.box(t).EndWait(m.Context(), m.world.conv, w.turn, w.id, nil, m.next(t))
+	ended, got, err := endWait(m.box(t), m.world.conv, w.turn, w.id, m.next(t))
 	m.must(err)
 	if ended || got != nil {
 		m.Fatalf("wait %s of turn %s was ended twice", w.id, w.turn)
@@ -396,7 +396,7 @@ func (m *machine) endOldWait(t *rapid.T) {
 
 func (m *machine) endAllWaits(box *mailbox.Box, claim bool) {
 	for _, turn := range slices.Sorted(maps.Keys(m.parked)) {
-		_, got, err := box.EndWait(m.Context(), m.world.conv, turn, m.parked[turn], nil, mailbox.Next{Claim: claim, Turn: m.turnID()})
+		_, got, err := endWait(box, m.world.conv, turn, m.parked[turn], mailbox.Next{Claim: claim, Turn: m.turnID()})
 		m.must(err)
 		m.took(got, box)
 	}

@@ -150,6 +150,7 @@ if run then
   else
     redis.call('ZADD', RUNNING, 'NX', now, c .. '|' .. run)
     redis.call('HSETNX', turn_key(run), 'token', '')
+    redis.call('HDEL', turn_key(run), 'void') -- of a process of another release
     if not redis.call('ZSCORE', INDEX, 't|' .. c .. '|' .. run) and not redis.call('ZSCORE', INDEX, 'q|' .. c) then
       redis.call('ZADD', INDEX, redis.call('HGET', turn_key(run), 'until'), 't|' .. c .. '|' .. run)
       done('the index lacked ' .. run)
@@ -194,6 +195,11 @@ local function settle(turn)
     if not other then
       redis.call('HSET', conv_key(c), 'p:' .. actor, turn)
       done('the conversation did not know of ' .. turn)
+    end
+    local w = redis.call('HMGET', turn_key(turn), 'void', 'card_wait', 'wait_id')
+    if w[1] and w[2] ~= w[3] then
+      redis.call('HDEL', turn_key(turn), 'void', 'card')
+      done('a card of ' .. turn .. ' was that of an earlier wait')
     end
     if state == 'parked' then
       redis.call('ZADD', PARKED, 'NX', now, c .. '|' .. turn)
@@ -254,6 +260,7 @@ for line in string.gmatch(ARGV[4], '[^\n]+') do
         out[#out + 1] = {'tell', what, is_actor(actor) and actor or ''}
       else
         redis.call('ZREM', UNSENT, c .. '|' .. what)
+        undelivered(c, what, now)
         if parts[what] ~= '' then queue_parts(c, {parts[what]}, nil, now) end
         done('part ' .. what .. ' was lost')
       end

@@ -272,7 +272,7 @@ func (x *explorer) call(e event, w worker, next chat.TurnID) (told, error) {
 		got, errs := box.PutAll(ctx, []mailbox.Put{{Message: m, Row: x.rows[e.of], Turn: next, Claim: e.room}})
 		return told{Put: got[0], Claimed: got[0].Claimed}, errs[0]
 	case evEndWait:
-		_, got, err := box.EndWait(ctx, modelPlace, turnName(e.of), e.wait, nil, offer)
+		_, got, err := endWait(box, modelPlace, turnName(e.of), e.wait, offer)
 		return told{Claimed: got}, err
 	case evClaim:
 		offer.Claim = true

@@ -48,14 +48,16 @@ func (b *Box) Resume(ctx context.Context, c chat.Conversation, turn chat.TurnID)
 	callCtx, cancel := context.WithTimeout(ctx, b.opts.CallTimeout)
 	defer cancel()
 	f, err := b.rdb.HMGet(callCtx, b.keys.turn(c, turn), "wait", "wait_id").Result()
-	ended := false
+	var end WaitEnd
 	if err == nil && str(f[0]) == untouched {
-		ended, _, err = b.EndWait(ctx, c, turn, WaitID(str(f[1])), []byte("resumed"), Next{})
+		end, err = b.endWait(ctx, EndingWait{
+			Conversation: c, Turn: turn, Wait: WaitID(str(f[1])), Ending: chat.Ending{How: chat.ByOperator},
+		})
 	}
 	if err != nil {
 		return fmt.Errorf("resume turn %s: %w", turn, err)
 	}
-	if !ended {
+	if !end.Ended {
 		return fmt.Errorf("resume turn %s: %w", turn, ErrNotUntouched)
 	}
 	return nil

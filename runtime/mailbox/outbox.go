@@ -1,8 +1,10 @@
 package mailbox
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"log/slog"
 	"strings"
 	"time"
 
@@ -14,9 +16,14 @@ import (
 // Posted is a part with which the sender has done.
 type Posted struct {
 	ID string
-	// TS is the message that it became, in its conversation's channel; empty
-	// when it stands elsewhere, or nowhere.
-	TS chat.TS
+	// Channel and TS are the message that it became, in a channel or in a DM;
+	// empty: it stands nowhere. An empty Channel is that of its conversation.
+	Channel chat.ChannelID
+	TS      chat.TS
+	// Card: it has buttons. Where it stands is kept, so that it can be edited.
+	Card bool
+	// DM: it was addressed to a person. What is written below it begins nothing.
+	DM bool
 	// Unsent is set when it was not posted, and will not be.
 	Unsent *Unsent
 }
@@ -56,8 +63,16 @@ func (b *Box) sent(ctx context.Context, l SendLease, keep time.Duration, done []
 		if err != nil {
 			return nil, fmt.Errorf("set aside part %s: %w", p.ID, err)
 		}
-		args = append(args, p.ID, string(p.TS), why, instead)
+		own, place := p.TS, ""
+		if p.Channel != "" && p.Channel != c.Channel {
+			own = ""
+		}
+		if p.Card && p.TS != "" {
+			place = string(cmp.Or(p.Channel, c.Channel)) + " " + string(p.TS)
+		}
+		args = append(args, p.ID, string(own), why, instead, place, p.below())
 	}
+	b.known(ctx, c, done)
 	v, err := b.one(ctx, &b.scripts.sent, []string{b.keys.conv(c), b.keys.out(c), b.keys.index(c)}, args...)
 	if err != nil {
 		return nil, fmt.Errorf("mark parts of %s as sent: %w", c.Key(), err)
@@ -72,6 +87,53 @@ func (b *Box) sent(ctx context.Context, l SendLease, keep time.Duration, done []
 		b.opts.Count(CountAside, "out", int(n))
 	}
 	return b.parts(ctx, c, v[2:]), nil
+}
+
+// below says what a part is to whoever replies below it.
+func (p Posted) below() string {
+	switch {
+	case p.DM && p.Card:
+		return BelowCard
+	case p.DM:
+		return BelowNotice
+	}
+	return ""
+}
+
+// known writes down, beside the outbox, which messages of DMs in other shards are
+// ours, so that a reply below one is known to be one. That it fails holds nothing
+// up: the reply is then taken for a request of its own.
+func (b *Box) known(ctx context.Context, c chat.Conversation, done []Posted) {
+	pipe := b.rdb.Pipeline()
+	for _, p := range done {
+		if p.TS == "" || p.below() == "" || p.Channel == "" || p.Channel == c.Channel {
+			continue
+		}
+		turn, _, _ := strings.Cut(p.ID, "/")
+		key := b.keys.message(chat.MessageID{Team: c.Team, Channel: p.Channel, TS: p.TS})
+		// It has a state of its own: a reaction to it finds no conversation.
+		pipe.HSet(ctx, key, "v", 1, "state", "notice", "first", "i", "turn", turn, "below", p.below())
+		pipe.PExpire(ctx, key, messageKeyLife)
+	}
+	if pipe.Len() == 0 {
+		return
+	}
+	if _, err := pipe.Exec(ctx); err != nil {
+		slog.Warn("what is below a post in a DM will be taken for a request", "conversation", c.Key(), "err", err)
+	}
+}
+
+// PostedAt is where a card was posted; ok is false when that is not known: it has
+// not been, or was longer ago than messages are known for.
+func (b *Box) PostedAt(ctx context.Context, c chat.Conversation, part string) (channel chat.ChannelID, ts chat.TS, ok bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, b.opts.CallTimeout)
+	defer cancel()
+	at, err := b.rdb.Get(ctx, b.keys.place(c, part)).Result()
+	if err != nil && !isNil(err) {
+		return "", "", false, fmt.Errorf("read where part %s stands: %w", part, err)
+	}
+	where, when, ok := strings.Cut(at, " ")
+	return chat.ChannelID(where), chat.TS(when), ok, nil
 }
 
 // instead is why a part is set aside, if it is, and the part that goes to its

@@ -4,8 +4,10 @@
 -- KEYS: the turn, its log, the conversation, the outbox, the index.
 -- ARGV: 2 conversation, 3 turn, 4 token, 5 commit number, 6 what it waits for
 --   (opaque), 7 owner, 8 nonce, 9 ttl (ms), 10 next turn id, 11 setup,
---   12 claims, 13 for how long it waits at most (ms; 0: for good), 14 number of
---   entries, 15.. entries, then parts ('ID\nPAYLOAD')
+--   12 claims, 13 for how long it waits at most (ms; 0: for good), 14 the id of
+--   the part that asks ('' for none), 15 the part that says that nobody can answer
+--   any more ('' for none; see void in prelude_waits.lua), 16 the kind of the wait,
+--   17 number of entries, 18.. entries, then parts ('ID\nPAYLOAD')
 -- Returns {} when the token is stale; {'stopping', by, ts}; {'open', unread
 --   steers} when a steer waits, which is to be read first; or {'parked', next
 --   claim or false, sender token, look}.
@@ -19,14 +21,17 @@ if t[8] == token then return {'parked', claimed_before(c, by.nonce), t[9] or '',
 if not holds(turn, token) then return {} end
 if t[5] then return {'stopping', t[4], t[5]} end
 if redis.call('ZCARD', steer_key(turn)) > 0 then return {'open', redis.call('ZCARD', steer_key(turn))} end
-local entries, parts = tonumber(ARGV[14]), {}
-for i = 15, 14 + entries do redis.call('RPUSH', log_key(turn), 'entry\n' .. ARGV[i]) end
-for i = 15 + entries, #ARGV do parts[#parts + 1] = ARGV[i] end
+local entries, parts = tonumber(ARGV[17]), {}
+for i = 18, 17 + entries do redis.call('RPUSH', log_key(turn), 'entry\n' .. ARGV[i]) end
+for i = 18 + entries, #ARGV do parts[#parts + 1] = ARGV[i] end
 local sender = queue_parts(c, parts, by, now)
 carry(turn)
 redis.call('HSET', turn_key(turn), 'state', 'parked', 'parked', token, 'token', '', 'wait', ARGV[6],
-  'wait_id', n, 'commits', n, 'ran', tonumber(t[6]) + now - tonumber(t[7]), 'c_sender', sender[1], 'c_look', sender[2])
-redis.call('HDEL', turn_key(turn), 'fresh', 'ended')
+  'wait_id', n, 'commits', n, 'ran', tonumber(t[6]) + now - tonumber(t[7]), 'c_sender', sender[1], 'c_look', sender[2],
+  'wait:' .. n, ARGV[16] .. ' ' .. now, 'card_wait', n)
+redis.call('HDEL', turn_key(turn), 'fresh', 'ended', 'card', 'void')
+if ARGV[14] ~= '' then redis.call('HSET', turn_key(turn), 'card', ARGV[14]) end
+if ARGV[15] ~= '' then redis.call('HSET', turn_key(turn), 'void', ARGV[15]) end
 redis.call('HSET', conv_key(c), 'p:' .. t[3], turn)
 redis.call('HDEL', conv_key(c), 'run')
 redis.call('ZREM', INDEX, 't|' .. c .. '|' .. turn)

@@ -22,11 +22,11 @@ func TestP4_ParkedTurnHoldsNobodyAndGoesOnFirst(t *testing.T) {
 		bobs := w.began(parking.Next, bob, "request two")
 		w.says(chat.Wait, carol, "three")
 		w.says(chat.JoinParked, alice, "four")
-		ended, got, err := w.box.EndWait(t.Context(), w.conv, turn.Turn, turn.wait(), []byte("yes"), w.room())
+		ended, got, err := turn.endWait(w.box, turn.wait(), w.room())
 		if err != nil || !ended || got != nil {
 			t.Fatalf("the end of the wait: %v %v %v, want it queued behind Bob's", ended, got, err)
 		}
-		if ended, _, err := w.box.EndWait(t.Context(), w.conv, turn.Turn, turn.wait(), []byte("late"), w.room()); ended || err != nil {
+		if ended, _, err := turn.endWait(w.box, turn.wait(), w.room()); ended || err != nil {
 			t.Fatalf("the wait ended twice: %v %v", ended, err)
 		}
 		w.says(chat.JoinParked, alice, "five") // between wait and claim, too
@@ -43,7 +43,7 @@ func TestP4_EndOfAWaitIsClaimedWhereNoneRuns(t *testing.T) {
 	onEveryStore(t, mailbox.Options{}, func(w *world) {
 		turn := w.starts(alice, "one")
 		turn.park(w.room())
-		ended, got, err := w.other.EndWait(t.Context(), w.conv, turn.Turn, turn.wait(), []byte("yes"), w.room())
+		ended, got, err := turn.endWait(w.other, turn.wait(), w.room())
 		if err != nil || !ended {
 			t.Fatal(ended, err)
 		}
@@ -61,7 +61,7 @@ func TestP4_ForcedMessageEndsTheWait(t *testing.T) {
 			t.Errorf("claimed %s for %s, want %s", again.Turn, r.Turn, turn.Turn)
 		}
 		w.wantLog("steer two", again.boundary("not approved"))
-		if ended, _, _ := w.box.EndWait(t.Context(), w.conv, turn.Turn, turn.wait(), nil, w.room()); ended {
+		if ended, _, _ := turn.endWait(w.box, turn.wait(), w.room()); ended {
 			t.Error("a running turn's wait ended")
 		}
 		again.done("a")
@@ -95,7 +95,7 @@ func TestP4_BatchOfAParkedTurnsAuthorJoinsIt(t *testing.T) {
 		w.says(chat.Wait, bob, "four")
 		bobs := w.began(turn.park(w.room()).Next, bob, "request four")
 		bobs.done("b")
-		ended, got, err := w.box.EndWait(t.Context(), w.conv, turn.Turn, turn.wait(), nil, w.room())
+		ended, got, err := turn.endWait(w.box, turn.wait(), w.room())
 		if err != nil || !ended {
 			t.Fatal(ended, err)
 		}

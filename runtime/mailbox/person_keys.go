@@ -22,7 +22,7 @@ func KeyKinds() []string {
 
 var (
 	shardKinds = []string{
-		"conv", "wait", "ready", "closed", "thread", "out", "turn", "log", "steer", "msg", "dm", "task",
+		"conv", "wait", "ready", "closed", "thread", "out", "turn", "log", "steer", "msg", "dm", "task", "place",
 		"leases", "touched", "waiting", "running", "parked", "unsent", "tasks", "ended", "dead", "dead_last",
 	}
 	otherKinds = []string{"alive", "fact", "tokens", "store", "once"}
@@ -152,7 +152,7 @@ func (t turnHead) isOpen() bool {
 }
 
 // opaqueFields of a turn hold what is not the mailbox's to read.
-var opaqueFields = []string{"setup", "wait", "ended"}
+var opaqueFields = []string{"setup", "wait", "ended", "void"}
 
 // messageHead is a message's own record.
 type messageHead struct {

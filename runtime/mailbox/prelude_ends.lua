@@ -1,29 +1,4 @@
--- What a turn puts out and takes in while it runs, and how it ends.
-
--- Queues parts ('ID\nPAYLOAD') and takes the sender's lease for this process
--- when it is free. Returns the sender's token ('' when another holds it) and
--- whether an earlier sender may have posted already. Without by, which is a
--- process that can send, the outbox is left to any.
-local function queue_parts(c, parts, by, now)
-  if #parts == 0 then return {'', 0} end
-  local had = redis.call('LLEN', out_key(c))
-  for _, part in ipairs(parts) do
-    redis.call('RPUSH', out_key(c), part)
-    redis.call('ZADD', UNSENT, 'NX', now, c .. '|' .. string.match(part, '^[^\n]*'))
-  end
-  local s = redis.call('HMGET', conv_key(c), 's_until')
-  if s[1] and tonumber(s[1]) > now then return {'', 0} end
-  if not by then
-    due_send(c, now)
-    redis.call('PUBLISH', CHANNELS .. 'work', c)
-    return {'', 0}
-  end
-  local fence = redis.call('HINCRBY', conv_key(c), 'fence', 1)
-  local token = fence .. '-' .. by.nonce
-  redis.call('HSET', conv_key(c), 's_tok', token, 's_until', now + by.ttl)
-  due_send(c, now + by.ttl)
-  return {token, had > 0 and 1 or 0}
-end
+-- What a turn takes in while it runs, and how it ends.
 
 -- Takes the steers that wait for a running turn into its log. A message whose
 -- author is not checked yet is left and named, unless he is in allowed; so are
@@ -104,9 +79,14 @@ local function finish(c, turn, outcome, now)
       followed = followed + 1
     end
   end
+  if t[4] ~= 'running' then
+    local how = outcome == 'stopped' and 'stopped' or 'abandoned'
+    wait_over(turn, how, t[2] or '', now)
+    void(c, turn, how, now)
+  end
   local closing = redis.call('HINCRBY', conv_key(c), 'closings', 1)
   redis.call('HSET', turn_key(turn), 'state', outcome, 'token', '', 'closed', now, 'number', closing)
-  redis.call('HDEL', turn_key(turn), 'fresh')
+  redis.call('HDEL', turn_key(turn), 'fresh', 'void')
   redis.call('ZADD', closed_key(c), closing, turn)
   if redis.call('HGET', conv_key(c), 'run') == turn then redis.call('HDEL', conv_key(c), 'run') end
   if t[4] ~= 'running' then

@@ -1,5 +1,6 @@
--- What stands in front of each script, in four files that are read in this order:
--- prelude_keys.lua, prelude_messages.lua, prelude_turns.lua, prelude_ends.lua.
+-- What stands in front of each script, in files that are read in this order:
+-- prelude_keys.lua, prelude_messages.lua, prelude_turns.lua, prelude_waits.lua,
+-- prelude_ends.lua, prelude_tasks.lua.
 -- Payloads (bodies, entries, parts, setups) are opaque strings; decisions read
 -- hash fields alone. ARGV[1] is the shard's key prefix; every key below lies in
 -- that shard.
@@ -16,6 +17,7 @@ local function log_key(t) return P .. 'log:' .. t end
 local function steer_key(t) return P .. 'steer:' .. t end
 local function msg_key(team_channel, ts) return P .. 'msg:' .. team_channel .. ':' .. ts end
 local function dm_key(team_channel) return P .. 'dm:' .. team_channel end
+local function place_key(part) return P .. 'place:' .. part end
 local INDEX = P .. 'leases'
 
 -- What there is in the shard and since when, in members 'CONVERSATION|WHAT':

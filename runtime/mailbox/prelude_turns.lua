@@ -1,15 +1,5 @@
 -- Turns: how one begins, is claimed and held.
 
--- A parked turn's wait has ended: it waits for a worker.
-local function queue(c, turn, how, now)
-  redis.call('HSET', turn_key(turn), 'state', 'queued', 'ended', how)
-  redis.call('HDEL', turn_key(turn), 'wait_until')
-  redis.call('ZREM', INDEX, 'w|' .. c .. '|' .. turn)
-  redis.call('RPUSH', ready_key(c), turn)
-  redis.call('ZREM', PARKED, c .. '|' .. turn)
-  redis.call('ZADD', WAITING, now, c .. '|' .. turn)
-end
-
 -- A claimer: {owner, nonce, ttl, turn, setup, claims ('1' when it has room)}.
 local function lease(c, turn, by, now)
   local fence = redis.call('HINCRBY', conv_key(c), 'fence', 1)
@@ -17,7 +7,7 @@ local function lease(c, turn, by, now)
   redis.call('HSET', conv_key(c), 'run', turn)
   redis.call('HSET', turn_key(turn), 'state', 'running', 'token', token, 'owner', by.owner,
     'until', now + by.ttl, 'claimed', now, 'progress', 0, 'run:' .. fence, now .. ' ' .. by.owner)
-  redis.call('HDEL', turn_key(turn), 'handed')
+  redis.call('HDEL', turn_key(turn), 'handed', 'void')
   redis.call('ZREM', INDEX, 'q|' .. c)
   redis.call('ZADD', INDEX, now + by.ttl, 't|' .. c .. '|' .. turn)
   redis.call('ZADD', RUNNING, 'NX', now, c .. '|' .. turn)

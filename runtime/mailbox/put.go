@@ -43,9 +43,19 @@ type PutResult struct {
 	Author chat.Actor
 	// Withdrawn are the unread messages that a stop took back.
 	Withdrawn []chat.MessageID
+	// Below is what of ours a reply in a DM stands below, BelowCard or BelowNotice,
+	// of the turn Turn. Nothing begins there: the message is Ignored, whatever it
+	// says, and not remembered.
+	Below string
 	// Claimed is a turn that this process has to run now.
 	Claimed *Claimed
 }
+
+// What a reply may stand below; see PutResult.
+const (
+	BelowCard   = "card"
+	BelowNotice = "notice"
+)
 
 // PutAll puts messages in one round trip, in their order. Result and error i
 // belong to message i; after an error nothing is known of it, and putting it
@@ -158,6 +168,11 @@ func bit(v bool) string {
 func readPut(v []any, m chat.Message, start time.Time) (PutResult, error) {
 	if len(v) < 7 {
 		return PutResult{}, fmt.Errorf("put message %s: an answer of %d fields", m.ID.TS, len(v))
+	}
+	if str(v[0]) == "b" {
+		r := PutResult{Disposition: chat.Ignored, First: chat.Ignored, Below: str(v[1]), Turn: chat.TurnID(str(v[2]))}
+		r.Conversation, _ = chat.ParseConversation(str(v[4]))
+		return r, nil
 	}
 	r := PutResult{
 		Disposition: disposition(v[0]), First: disposition(v[1]), Turn: chat.TurnID(str(v[2])),

@@ -7,7 +7,8 @@
 --   12 nonce, 13 ttl (ms), 14 turn id, 15 setup, 16 claims, 17 the ts under a reaction, 18 the
 --   ts of the edit that the body comes from
 -- Returns {letter, first letter, turn, running actor, conversation, ours,
---   claimed or false, withdrawn ts...}.
+--   claimed or false, withdrawn ts...}; of a reply below a card or a notice of ours,
+--   which changes nothing, {'b', 'card' or 'notice', turn, '', conversation, 0, false}.
 local c, ts, author, row, body, flags = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
 local cap_all, cap_author, cap_own = tonumber(ARGV[8]), tonumber(ARGV[9]), tonumber(ARGV[10])
 local by = {owner = ARGV[11], nonce = ARGV[12], ttl = tonumber(ARGV[13]), turn = ARGV[14],
@@ -40,8 +41,13 @@ if has('o') then
   if under[1] ~= 'taken' and under[1] ~= 'posted' then return {'i', 'i', '', '', c, 0, false} end
   on, c = under[2], under[3]
 elseif has('r') then
-  local root = string.sub(c, #place + 2)
-  c = redis.call('HGET', msg_key(place, root), 'conv') or c
+  local root = redis.call('HMGET', msg_key(place, string.sub(c, #place + 2)), 'conv', 'below', 'turn')
+  -- What we tell a person, or ask him, by DM is no conversation.
+  if root[2] then
+    if has('a') then return {'b', root[2], root[3] or '', '', c, 0, false} end
+    return {'i', 'i', '', '', c, 0, false}
+  end
+  c = root[1] or c
 elseif has('d') then
   local last = redis.call('GET', dm_key(place))
   if last and last ~= c then
@@ -208,7 +214,8 @@ elseif d == 'j' or d == 'e' then
   -- A turn that was parked because nobody had touched it is touched.
   local p = redis.call('HMGET', turn_key(parked), 'state', 'wait')
   if p[1] == 'parked' and (d == 'e' or p[2] == 'untouched') then
-    queue(c, parked, 'forced', now)
+    queue(c, parked, ending('overtaken', now), 'overtaken', author, now)
+    void(c, parked, 'overtaken', now)
     result[7] = claim_next(c, by, now)
   end
 elseif d == 'x' then

@@ -155,7 +155,7 @@ func TestGauges(t *testing.T) {
 		want(2, 1, 0, 0)
 		bobs := w.runs(turn.park(w.room()).Next)
 		want(1, 1, 1, 0)
-		if _, _, err := w.box.EndWait(w.t.Context(), w.conv, turn.Turn, turn.wait(), nil, w.room()); err != nil {
+		if _, _, err := turn.endWait(w.box, turn.wait(), w.room()); err != nil {
 			w.t.Fatal(err)
 		}
 		want(2, 1, 0, 0)

@@ -144,6 +144,28 @@ func (r *run) park(next mailbox.Next, texts ...string) mailbox.Parking {
 	return r.parks(mailbox.Park{Next: next, Entries: entries(texts...)})
 }
 
+// endWait ends a wait of the turn, as an account that is there does.
+func (r *run) endWait(box *mailbox.Box, wait mailbox.WaitID, next mailbox.Next) (bool, *mailbox.Claimed, error) {
+	return endWait(box, r.Conversation, r.Turn, wait, next)
+}
+
+func endWait(box *mailbox.Box, c chat.Conversation, turn chat.TurnID, wait mailbox.WaitID, next mailbox.Next) (bool, *mailbox.Claimed, error) {
+	end, err := box.EndWait(context.Background(), mailbox.EndingWait{
+		Conversation: c, Turn: turn, Wait: wait, Ending: chat.Ending{How: chat.ByAccount}, Next: next,
+	})
+	return end.Ended, end.Claimed, err
+}
+
+// endsWait ends the turn's last wait, and wants that to succeed.
+func (r *run) endsWait(box *mailbox.Box, next mailbox.Next) *mailbox.Claimed {
+	r.t.Helper()
+	ended, got, err := r.endWait(box, r.wait(), next)
+	if err != nil || !ended {
+		r.t.Fatalf("the end of wait %s of turn %s: %v %v", r.wait(), r.Turn, ended, err)
+	}
+	return got
+}
+
 func (r *run) renew() (mailbox.Pulse, error) {
 	pulses, errs := r.box.Renew(context.Background(), []mailbox.Ref{r.Ref})
 	return pulses[0], errs[0]

@@ -20,6 +20,9 @@ var preludeMessages string
 //go:embed prelude_turns.lua
 var preludeTurns string
 
+//go:embed prelude_waits.lua
+var preludeWaits string
+
 //go:embed prelude_ends.lua
 var preludeEnds string
 
@@ -135,7 +138,7 @@ func newScripts(header bool, opts Options) *scripts {
 	times := fmt.Sprintf("local RETENTION, UNTOUCHED, MESSAGE_LIFE = %d, %d, %d\n",
 		opts.Retention.Milliseconds(), opts.Untouched.Milliseconds(), messageKeyLife.Milliseconds())
 	make := func(name, source string) script {
-		full := "-- " + name + "\n" + times + stoppedLines + preludeKeys + preludeMessages + preludeTurns + preludeEnds + preludeTasks + source
+		full := "-- " + name + "\n" + times + stoppedLines + preludeKeys + preludeMessages + preludeTurns + preludeWaits + preludeEnds + preludeTasks + source
 		if header {
 			full = "#!lua\n" + full
 		}
@@ -143,19 +146,19 @@ func newScripts(header bool, opts Options) *scripts {
 		return script{name: name, source: full, sha: hex.EncodeToString(sum[:])}
 	}
 	return &scripts{
-		put: make("put_v1", putSource), renew: make("renew_v1", renewSource),
-		commit: make("commit_v1", commitSource), close: make("close_v1", closeSource),
-		claim: make("claim_v1", claimSource), handover: make("handover_v1", handoverSource),
-		settle: make("settle_v1", settleSource), park: make("park_v1", parkSource),
-		endWait: make("end_wait_v1", endWaitSource), sent: make("sent_v1", sentSource),
+		put: make("put_v2", putSource), renew: make("renew_v1", renewSource),
+		commit: make("commit_v1", commitSource), close: make("close_v2", closeSource),
+		claim: make("claim_v2", claimSource), handover: make("handover_v1", handoverSource),
+		settle: make("settle_v1", settleSource), park: make("park_v2", parkSource),
+		endWait: make("end_wait_v2", endWaitSource), sent: make("sent_v2", sentSource),
 		sendClaim: make("send_claim_v1", sendClaimSource),
-		edit:      make("edit_v1", editSource), remove: make("remove_v1", removeSource),
+		edit:      make("edit_v1", editSource), remove: make("remove_v2", removeSource),
 		stamp: make("stamp_v1", stampSource), closeGap: make("close_gap_v1", closeGapSource),
-		mend: make("mend_v1", mendSource), aside: make("aside_v1", asideSource), abandon: make("abandon_v1", abandonSource),
+		mend: make("mend_v2", mendSource), aside: make("aside_v2", asideSource), abandon: make("abandon_v2", abandonSource),
 		taskClaim: make("task_claim_v1", taskClaimSource), taskRenew: make("task_renew_v1", taskRenewSource),
-		taskEnd: make("task_end_v1", taskEndSource), handBack: make("hand_back_v1", handBackSource),
-		route: make("route_v1", routeSource), storeSet: make("store_set_v1", storeSetSource),
-		erase: make("erase_v1", eraseSource),
+		taskEnd: make("task_end_v1", taskEndSource), handBack: make("hand_back_v2", handBackSource),
+		route: make("route_v2", routeSource), storeSet: make("store_set_v1", storeSetSource),
+		erase: make("erase_v2", eraseSource),
 	}
 }
 

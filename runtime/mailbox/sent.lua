@@ -2,11 +2,13 @@
 -- releases it with the last part. What is not posted is set aside, and what tells
 -- of it stands in the outbox in the same step.
 -- KEYS: the conversation, the outbox, the index.
--- ARGV: 2 conversation, 3 sender's token, 4 ttl (ms; 0 gives the lease up), 5.. four for each part: its
+-- ARGV: 2 conversation, 3 sender's token, 4 ttl (ms; 0 gives the lease up), 5.. six for each part: its
 --   id; the ts of the message that it became in the conversation's channel ('' for
 --   none): by that a reaction finds its turn; why it is set aside ('' when it is
---   not); the part that comes in its place ('' for none). Of those that tell of what
---   was set aside a turn has one.
+--   not); the part that comes in its place ('' for none); where it stands, as
+--   'CHANNEL TS', if that is to be found again; and what it is to whoever replies
+--   below it ('card', 'notice', or ''). Of those that tell of what was set aside a
+--   turn has one.
 -- Returns {} when the token is stale, else {1, or 2 when tasks came due; how many
 --   were set aside; parts left...}. The call that released the lease is answered alike when it is repeated.
 local c = ARGV[2]
@@ -16,20 +18,25 @@ if s[1] ~= ARGV[3] then
   return {}
 end
 local now, done = now_ms(), {}
-for i = 5, #ARGV, 4 do
+for i = 5, #ARGV, 6 do
   done[ARGV[i]] = i
   local turn = string.match(ARGV[i], '^(.*)/')
   if turn and ARGV[i + 1] ~= '' then
     local m = msg_key(place_of(c), ARGV[i + 1])
     redis.call('HSET', m, 'v', 1, 'state', 'posted', 'first', 'i', 'conv', c, 'turn', turn)
+    if ARGV[i + 5] ~= '' then redis.call('HSET', m, 'below', ARGV[i + 5]) end
     redis.call('PEXPIRE', m, MESSAGE_LIFE)
+  end
+  if ARGV[i + 4] ~= '' then
+    redis.call('SET', place_key(ARGV[i]), ARGV[i + 4])
+    redis.call('PEXPIRE', place_key(ARGV[i]), MESSAGE_LIFE)
   end
 end
 local function first_told(turn)
   local t = turn_key(turn)
   return redis.call('TYPE', t).ok == 'hash' and redis.call('HSETNX', t, 'unsent', 1) == 1
 end
-local left, instead, aside, turns = {1, 0}, {}, 0, {}
+local left, instead, aside, turns, lost = {1, 0}, {}, 0, {}, {}
 for _, part in ipairs(redis.call('LRANGE', out_key(c), 0, -1)) do
   local id = string.match(part, '^([^\n]*)\n')
   local i = id and done[id]
@@ -42,12 +49,17 @@ for _, part in ipairs(redis.call('LRANGE', out_key(c), 0, -1)) do
       set_aside(c, turn, 'out:' .. c, ARGV[i + 2], part, now)
       aside = aside + 1
     end
+    if ARGV[i + 2] ~= '' or ARGV[i + 3] ~= '' then lost[#lost + 1] = id end
     if ARGV[i + 3] ~= '' and (ARGV[i + 2] == '' or first_told(turn)) then instead[#instead + 1] = ARGV[i + 3] end
   else
     left[#left + 1] = part
   end
 end
 left[2] = aside
+for _, id in ipairs(lost) do
+  local part = undelivered(c, id, now)
+  if part then left[#left + 1] = part end
+end
 if #left == 2 and #instead == 0 then
   redis.call('HDEL', conv_key(c), 's_tok', 's_until')
   redis.call('HSET', conv_key(c), 's_done', ARGV[3])

@@ -21,10 +21,13 @@ type Story struct {
 	Commits int64
 	// Ran is for how long it ran, but for the run that is under way.
 	Ran time.Duration
-	// Wait is what it waits for, or waited for last; Ended how that ended.
-	Wait, Ended string
-	Stop        *Stop
-	Closed      time.Time
+	// Wait is what it waits for, or waited for last, in a word; Ended how that
+	// ended. Waits are all of them.
+	Wait   string
+	Ended  chat.How
+	Waits  []Waiting
+	Stop   *Stop
+	Closed time.Time
 	// Log is every item, and Decisions what was decided of those that are
 	// messages, while that is known.
 	Log       []Item
@@ -67,7 +70,10 @@ func (b *Box) Story(ctx context.Context, c chat.Conversation, turn chat.TurnID) 
 	}
 	s := Story{
 		Work: readWork(c, turn, values), Commits: num(f["commits"]), Ran: time.Duration(num(f["ran"])) * time.Millisecond,
-		Wait: f["wait"], Ended: f["ended"], Stop: readStop(f["stop_by"], f["stop_ts"]), Decisions: map[chat.TS]chat.Disposition{},
+		Ended: readEnding(f["ended"]).How, Waits: waits(f), Stop: readStop(f["stop_by"], f["stop_ts"]), Decisions: map[chat.TS]chat.Disposition{},
+	}
+	if raw := f["wait"]; raw != "" {
+		s.Wait = kindOfWait(raw)
 	}
 	if ms := num(f["closed"]); ms > 0 {
 		s.Closed = time.UnixMilli(ms).UTC()

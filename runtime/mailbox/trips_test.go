@@ -37,11 +37,7 @@ func TestP5_RoundTripsFromMentionToReply(t *testing.T) {
 	counted("commit at a boundary", 1, func() { turn.boundary("x") })
 	counted("park", 1, func() { turn.park(w.room()) })
 	counted("end_wait", 1, func() {
-		_, got, err := w.box.EndWait(t.Context(), turn.Conversation, turn.Turn, turn.wait(), nil, w.room())
-		if err != nil {
-			t.Fatal(err)
-		}
-		turn = w.runs(got)
+		turn = w.runs(turn.endsWait(w.box, w.room()))
 	})
 	counted("renew", 1, func() {
 		if _, err := turn.renew(); err != nil {

@@ -58,7 +58,7 @@ func readClaimed(v any, start time.Time) (*Claimed, error) {
 	}
 	c.Stop = readStop(f[9], f[10])
 	if id := str(f[14]); id != "" {
-		c.Waited = &Waited{ID: WaitID(id), For: []byte(str(f[15])), Ended: []byte(str(f[16]))}
+		c.Waited = &Waited{ID: WaitID(id), For: []byte(str(f[15])), Ended: readEnding(str(f[16]))}
 	}
 	if items, ok := f[12].([]any); ok {
 		c.Log = readItems(items)

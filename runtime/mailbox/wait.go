@@ -17,26 +17,34 @@ type WaitID string
 // Waited is the last wait of a turn that was parked.
 type Waited struct {
 	ID WaitID
-	// For is what it waited for, and Ended how that ended, as they were given.
-	For, Ended []byte
+	// For is what it waited for, as it was given, and Ended how that ended.
+	For   []byte
+	Ended chat.Ending
 }
-
-// WaitExpired is how a wait ended whose time was over.
-const WaitExpired = "expired"
 
 // Park is a run's last write before its turn waits.
 type Park struct {
 	Ref
 	Number int64
-	// For is what the turn waits for, opaque to the store.
+	// For is what the turn waits for, opaque to the store: a chat.Asking as JSON.
 	For []byte
 	// Within is for how long it waits at most, by the store's clock: then the
-	// wait ends as WaitExpired. 0: until somebody ends it.
+	// wait ends by time. 0: until somebody ends it.
 	Within  time.Duration
 	Entries [][]byte
 	// Parts are posted in the same step: whoever is to be asked is asked.
 	Parts []chat.Part
-	Next  Next
+	// Card is the id of the one among Parts that asks; empty: none does. When it
+	// cannot be posted, the wait ends as chat.ByNoCard.
+	Card string
+	// Void takes the place of the card when the wait ends in any other way than by
+	// EndWait with parts, and when a stop, or an abandon, comes between such an
+	// answer and the worker that takes it up. Its card is what it is to show; how and
+	// when the wait ended is put in by the step that ends it, which queues the
+	// part too. Its ID is its own in the turn, and no id of Parts. nil: nothing is
+	// said.
+	Void *chat.Part
+	Next Next
 }
 
 // ID is what the wait will be named. It is known before the turn is parked, so
@@ -61,8 +69,13 @@ func (b *Box) Park(ctx context.Context, p Park) (Parking, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.runTimeout())
 	defer cancel()
 	c := p.Conversation
+	void, err := p.void()
+	if err != nil {
+		return Parking{}, fmt.Errorf("park turn %s: %w", p.Turn, err)
+	}
 	args := []any{b.keys.of(c), c.Key(), string(p.Turn), string(p.Token), p.Number, p.For, b.owner, nonce(),
-		b.opts.LeaseTTL.Milliseconds(), string(p.Next.Turn), p.Next.Setup, bit(p.Next.Claim), p.Within.Milliseconds(), len(p.Entries)}
+		b.opts.LeaseTTL.Milliseconds(), string(p.Next.Turn), p.Next.Setup, bit(p.Next.Claim), p.Within.Milliseconds(),
+		p.Card, void, kindOfWait(string(p.For)), len(p.Entries)}
 	for _, e := range p.Entries {
 		args = append(args, e)
 	}
@@ -88,35 +101,4 @@ func (b *Box) Park(ctx context.Context, p Park) (Parking, error) {
 	out.Send, out.Parts = b.sendLease(ctx, c, v[2], v[3], start, parts)
 	out.Next, err = readClaimed(v[1], start)
 	return out, b.unread(ctx, c, err)
-}
-
-// EndWait puts a parked turn into the queue. ended is false when it does not
-// wait, or not in this wait: something else has ended it.
-func (b *Box) EndWait(ctx context.Context, c chat.Conversation, turn chat.TurnID, wait WaitID, how []byte, next Next) (ended bool, got *Claimed, err error) {
-	if wait == "" {
-		return false, nil, fmt.Errorf("end the wait of turn %s: which one is not said", turn)
-	}
-	return b.endWait(ctx, c, turn, wait, how, next)
-}
-
-// ExpireWait puts a parked turn into the queue if the time of its wait is over.
-func (b *Box) ExpireWait(ctx context.Context, c chat.Conversation, turn chat.TurnID, next Next) (ended bool, got *Claimed, err error) {
-	return b.endWait(ctx, c, turn, "", []byte(WaitExpired), next)
-}
-
-func (b *Box) endWait(ctx context.Context, c chat.Conversation, turn chat.TurnID, wait WaitID, how []byte, next Next) (ended bool, got *Claimed, err error) {
-	ctx, cancel := context.WithTimeout(ctx, b.opts.CallTimeout)
-	defer cancel()
-	start := time.Now()
-	v, err := b.one(ctx, &b.scripts.endWait, []string{b.keys.turn(c, turn), b.keys.conv(c), b.keys.index(c)},
-		b.keys.of(c), c.Key(), string(turn), string(wait), how, b.owner, nonce(), b.opts.LeaseTTL.Milliseconds(),
-		string(next.Turn), next.Setup, bit(next.Claim))
-	if err != nil {
-		return false, nil, fmt.Errorf("end the wait of turn %s: %w", turn, err)
-	}
-	if len(v) < 2 || num(v[0]) == 0 {
-		return false, nil, nil
-	}
-	got, err = readClaimed(v[1], start)
-	return true, got, b.unread(ctx, c, err)
 }

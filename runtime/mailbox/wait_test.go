@@ -9,6 +9,8 @@ import (
 	"reeve/runtime/mailbox"
 )
 
+var clicked = time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+
 // A click that comes late, or twice, belongs to the wait that it was made for,
 // whatever the turn waits for now.
 func TestP4_AnOldEndEndsNoLaterWait(t *testing.T) {
@@ -16,17 +18,22 @@ func TestP4_AnOldEndEndsNoLaterWait(t *testing.T) {
 		turn := w.starts(alice, "one")
 		turn.park(w.room(), "calls")
 		first := turn.wait()
-		ends := func(want bool, wait mailbox.WaitID, how string) *mailbox.Claimed {
+		ends := func(want bool, wait mailbox.WaitID, allowed string) *mailbox.Claimed {
 			w.t.Helper()
-			ended, got, err := w.other.EndWait(w.t.Context(), w.conv, turn.Turn, wait, []byte(how), w.room())
-			if err != nil || ended != want {
-				w.t.Fatalf("the end of wait %s: %v %v, want %v", wait, ended, err, want)
+			end, err := w.other.EndWait(w.t.Context(), mailbox.EndingWait{
+				Conversation: w.conv, Turn: turn.Turn, Wait: wait, Next: w.room(), By: alice,
+				Ending: chat.Ending{How: chat.ByAnswer, By: &alice, Time: clicked, Allowed: []string{allowed}},
+			})
+			if err != nil || end.Ended != want || end.NotYours {
+				w.t.Fatalf("the end of wait %s: %+v %v, want %v", wait, end, err, want)
 			}
-			return got
+			return end.Claimed
 		}
 		ends(false, "99", "of no wait")
 		again := w.runs(ends(true, first, "yes"))
-		w.same("the wait", &mailbox.Waited{ID: first, For: []byte("consent"), Ended: []byte("yes")}, again.claimed.Waited)
+		w.same("the wait", &mailbox.Waited{ID: first, For: []byte("consent"), Ended: chat.Ending{
+			How: chat.ByAnswer, By: &alice, Time: clicked, Allowed: []string{"yes"},
+		}}, again.claimed.Waited)
 		again.boundary("results")
 		again.park(w.room(), "more calls")
 		if again.wait() == first {
@@ -38,7 +45,7 @@ func TestP4_AnOldEndEndsNoLaterWait(t *testing.T) {
 		}
 		w.runs(ends(true, again.wait(), "no")).done("a")
 		ends(false, again.wait(), "late")
-		if _, _, err := w.box.EndWait(w.t.Context(), w.conv, turn.Turn, "", nil, w.room()); err == nil {
+		if _, _, err := again.endWait(w.box, "", w.room()); err == nil {
 			w.t.Error("a wait was ended that nobody named")
 		}
 	})
@@ -94,7 +101,7 @@ func TestP4_AWaitEndsWhenItsTimeIsOver(t *testing.T) {
 		if d := due(); len(d) != 1 || d[0].Turn != turn.Turn || d[0].In > time.Hour || d[0].In < 50*time.Minute {
 			w.t.Fatalf("the index: %+v, want the turn within the hour", d)
 		}
-		_, got, err := w.box.EndWait(w.t.Context(), w.conv, turn.Turn, turn.wait(), []byte("yes"), w.room())
+		_, got, err := turn.endWait(w.box, turn.wait(), w.room())
 		if err != nil {
 			w.t.Fatal(err)
 		}
@@ -105,8 +112,8 @@ func TestP4_AWaitEndsWhenItsTimeIsOver(t *testing.T) {
 		turn.parks(mailbox.Park{Within: 20 * time.Millisecond})
 		<-time.After(due()[0].In + time.Millisecond)
 		turn = w.runs(expires(true))
-		if ended := string(turn.claimed.Waited.Ended); ended != mailbox.WaitExpired {
-			w.t.Errorf("the wait ended as %q", ended)
+		if e := turn.claimed.Waited.Ended; e.How != chat.ByTime || time.Since(e.Time).Abs() > time.Hour {
+			w.t.Errorf("the wait ended as %+v", e)
 		}
 		expires(false)
 		turn.parks(mailbox.Park{Within: time.Hour})
