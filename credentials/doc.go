@@ -12,14 +12,14 @@
 //
 // # The life of a record
 //
-//	             Put (connected)
-//	                  │
-//	                  ▼      Intend               until passes
-//	  Swap ┌──────► live ──────────► refreshing ──────────────► broken
-//	       └──────── ▲ ▲                │   │                    │  │
-//	                 │ └─ Release ──────┘   │                    │  │
-//	                 └──── Settle ──────────┴── (late) Settle ───┘  │
-//	                 └──────────────────── Swap (Refused) ──────────┘
+//	           Put (connected)
+//	                │
+//	                ▼      Intend               until passes
+//	Swap ┌──────► live ──────────► refreshing ──────────────► broken
+//	     └──────── ▲ ▲                │   │                    │  │
+//	               │ └─ Release ──────┘   │                    │  │
+//	               └──── Settle ──────────┴── (late) Settle ───┘  │
+//	               └──────────────────── Swap (Refused) ──────────┘
 //
 // Every state of a record has a revision that no other state ever has, and every
 // change names the revision that it replaces: what was read before another's change

@@ -60,9 +60,13 @@ func (r *Keyring) Seal(b Binding, text []byte) ([]byte, error) {
 	if r == nil || len(r.keys) == 0 {
 		return nil, fmt.Errorf("seal %s: %w", b.Purpose, ErrNoKeys)
 	}
+	return r.keys[0].seal(b, text), nil
+}
+
+func (k *key) seal(b Binding, text []byte) []byte {
 	dataKey := make([]byte, keySize)
 	_, _ = rand.Read(dataKey) // it does not fail: see its documentation
-	return append(r.keys[0].wrap(b, dataKey), newAEAD(dataKey).Seal(nil, nil, text, b.bytes("text", nil))...), nil
+	return append(k.wrap(b, dataKey), newAEAD(dataKey).Seal(nil, nil, text, b.bytes("text", nil))...)
 }
 
 // Open opens what Seal has sealed for the same binding.

@@ -1,0 +1,225 @@
+package credentials
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// KeyUse is how many accounts are sealed with a key.
+type KeyUse struct {
+	KeyVersion
+	// Known: this process has it. First: it seals with it.
+	Known    bool `json:"known"`
+	First    bool `json:"first"`
+	Accounts int  `json:"accounts"`
+}
+
+// KeyUses are the keys of this process, and those of other versions with which
+// accounts are sealed.
+func (v *Vault) KeyUses(ctx context.Context) ([]KeyUse, error) {
+	counts := map[string]int{}
+	if err := v.Each(ctx, func(a Account) error { counts[a.Key]++; return nil }); err != nil {
+		return nil, err
+	}
+	var uses []KeyUse
+	for i, k := range v.ring.Versions() {
+		uses = append(uses, KeyUse{k, true, i == 0, counts[k.Version]})
+		delete(counts, k.Version)
+	}
+	for _, version := range slices.Sorted(maps.Keys(counts)) {
+		uses = append(uses, KeyUse{KeyVersion: KeyVersion{Version: version}, Accounts: counts[version]})
+	}
+	return uses, nil
+}
+
+// Rotation is what a rotation has done.
+type Rotation struct {
+	To        string `json:"to"`
+	Rewrapped int    `json:"rewrapped"`
+	Already   int    `json:"already"`
+	// Failed are accounts that could not be opened. They stay as they are.
+	Failed []Failure `json:"failed"`
+	// Behind are live replicas that still seal with another key: what they write
+	// from now on has to be rotated again.
+	Behind []string `json:"behind"`
+}
+
+// Failure is an account that could not be opened, and why.
+type Failure struct {
+	Owner Owner  `json:"-"`
+	Name  string `json:"account"`
+	Why   string `json:"why"`
+}
+
+// ErrReplicaLacksKey: a replica that lives could not open what is rotated.
+var ErrReplicaLacksKey = errors.New("a replica does not have the new key")
+
+// Rotate seals with the first key every account that is sealed with another, while
+// replicas work. Each is one step that changes it only if it is as it was read, so
+// that whatever happens to it meanwhile stands, and a rotation that ends half-way
+// goes on when it is begun again. It ends with ErrReplicaLacksKey as soon as a
+// replica lives that lacks the key. told is called after each account; may be nil.
+func (v *Vault) Rotate(ctx context.Context, told func(Rotation)) (Rotation, error) {
+	done := Rotation{}
+	if v.ring == nil {
+		return done, fmt.Errorf("rotate credential keys: %w", ErrNoKeys)
+	}
+	done.To = v.ring.keys[0].version
+	if err := v.Verify(ctx); err != nil {
+		return done, err
+	}
+	deployment, err := v.deployment(ctx)
+	if err != nil {
+		return done, err
+	}
+	for shard := range shards {
+		if done.Behind, err = v.ready(ctx); err != nil {
+			return done, err
+		}
+		err := v.page(ctx, shard, "-", "+", func(k keptAccount) error {
+			return v.rotate(ctx, deployment, k, &done, told)
+		})
+		if err != nil {
+			return done, fmt.Errorf("rotate credential keys: %w", err)
+		}
+	}
+	done.Behind, err = v.ready(ctx)
+	return done, err
+}
+
+// ready is an error unless every replica that lives has the first key. behind are
+// those that seal with another one.
+func (v *Vault) ready(ctx context.Context) (behind []string, err error) {
+	all, err := v.Replicas(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("rotate credential keys: %w", err)
+	}
+	first, lacking := v.ring.Versions()[0], []string{}
+	for _, r := range all {
+		switch at := slices.Index(r.Keys, first); {
+		case at < 0:
+			lacking = append(lacking, r.Name)
+		case at > 0:
+			behind = append(behind, r.Name)
+		}
+	}
+	if len(lacking) > 0 {
+		return nil, fmt.Errorf("rotate credential keys: %w (version %s, fingerprint %s): %s; start it with that key, and rotate then",
+			ErrReplicaLacksKey, first.Version, first.Fingerprint, strings.Join(lacking, ", "))
+	}
+	return behind, nil
+}
+
+func (v *Vault) rotate(ctx context.Context, deployment string, k keptAccount, done *Rotation, told func(Rotation)) error {
+	b := Binding{Purpose: accountPurpose, Deployment: deployment, Team: k.Actor.Team, User: k.Actor.User, Provider: k.Provider}
+	for range tries {
+		if k.Key == done.To {
+			done.Already++
+			return nil
+		}
+		sealed, _, err := v.ring.Rewrap(b, []byte(k.sealed))
+		if err != nil {
+			done.Failed = append(done.Failed, Failure{k.Owner, k.Owner.Key(), err.Error()})
+			return nil
+		}
+		got, err := v.run(ctx, v.rewrap, []string{v.account(k.Owner)}, k.sealed, sealed)
+		if err != nil {
+			return err
+		}
+		if outcome(got) == nil {
+			done.Rewrapped++
+			if told != nil {
+				told(*done)
+			}
+			return nil
+		}
+		k.sealed, err = v.redis.HGet(ctx, v.account(k.Owner), "sealed").Result()
+		switch {
+		case errors.Is(err, redis.Nil):
+			return nil // it was taken out
+		case err != nil:
+			return err
+		}
+		k.Key = sealedWith([]byte(k.sealed))
+	}
+	return fmt.Errorf("account %s: %w", k.Owner.Key(), ErrChanged)
+}
+
+// Check sees that the keys are those of this deployment: of each version that it
+// has ever started with, a check value is kept, sealed with it. Keys that it has
+// not seen get one. It changes nothing else; a process calls it before it opens or
+// seals anything, and does not go on with an error.
+func (v *Vault) Check(ctx context.Context) error { return v.verify(ctx, true) }
+
+// Verify is Check, and keeps nothing.
+func (v *Vault) Verify(ctx context.Context) error { return v.verify(ctx, false) }
+
+func (v *Vault) verify(ctx context.Context, keep bool) error {
+	if v.ring == nil {
+		return fmt.Errorf("check credential keys: %w", ErrNoKeys)
+	}
+	fields, err := v.redis.HGetAll(ctx, v.vault()).Result()
+	if err != nil {
+		return fmt.Errorf("check credential keys: %w", err)
+	}
+	if fields["id"] == "" && !keep {
+		return nil // this deployment has never started with keys
+	}
+	deployment, err := v.deployment(ctx)
+	if err != nil {
+		return fmt.Errorf("check credential keys: %w", err)
+	}
+	var problems []string
+	for i := range v.ring.keys {
+		k := &v.ring.keys[i]
+		field, b := "check:"+k.version, Binding{Purpose: checkPurpose, Deployment: deployment, Name: k.version}
+		sealed, known := fields[field]
+		if !known && keep {
+			if err := v.redis.HSetNX(ctx, v.vault(), field, k.seal(b, nil)).Err(); err != nil {
+				return fmt.Errorf("check credential keys: %w", err)
+			}
+			// Another process may have been faster, with another key.
+			if sealed, err = v.redis.HGet(ctx, v.vault(), field).Result(); err != nil {
+				return fmt.Errorf("check credential keys: %w", err)
+			}
+			known = true
+		}
+		if !known {
+			continue
+		}
+		switch _, err := v.ring.Open(b, []byte(sealed)); {
+		case errors.Is(err, ErrWrongKey):
+			problems = append(problems, fmt.Sprintf("the key of version %s is not the one that this deployment has used under that version; put that one back, or give the new one a version of its own", k.version))
+		case err != nil:
+			problems = append(problems, fmt.Sprintf("the check value of version %s was made for another deployment, or damaged; what it sealed cannot be opened here", k.version))
+		}
+	}
+	if len(problems) > 0 {
+		return &KeyError{problems}
+	}
+	return nil
+}
+
+// KeyError lists what is wrong with the keys, a sentence each.
+type KeyError struct{ Problems []string }
+
+func (e *KeyError) Error() string { return "check credential keys: " + strings.Join(e.Problems, "; ") }
+
+// Unwrap makes it ErrWrongKey.
+func (e *KeyError) Unwrap() error { return ErrWrongKey }
+
+// Unreadable are the accounts that are sealed with versions that the keyring does
+// not have, by version.
+func (v *Vault) Unreadable(ctx context.Context) ([]KeyUse, error) {
+	uses, err := v.KeyUses(ctx)
+	uses = slices.DeleteFunc(uses, func(u KeyUse) bool { return u.Known })
+	slices.SortFunc(uses, func(a, b KeyUse) int { return cmp.Compare(a.Version, b.Version) })
+	return uses, err
+}
