@@ -202,6 +202,12 @@ func (b block) elementProblem() string {
 			Text     textObject `json:"text"`
 			ActionID string     `json:"action_id"`
 			Value    string     `json:"value"`
+			URL      string     `json:"url"`
+			Type     string     `json:"type"`
+			Options  []struct {
+				Text  textObject `json:"text"`
+				Value string     `json:"value"`
+			} `json:"options"`
 		}
 		if json.Unmarshal(raw, &e) != nil {
 			return "invalid element"
@@ -213,8 +219,17 @@ func (b block) elementProblem() string {
 			return "must be less than 2001 characters"
 		case len(e.ActionID) > 255:
 			return "must be less than 256 characters"
+		case len(e.URL) > 3000:
+			return "must be less than 3001 characters"
+		case e.Type == "checkboxes" && (len(e.Options) == 0 || len(e.Options) > 10):
+			return "between 1 and 10 options allowed"
 		case e.ActionID != "" && seen[e.ActionID]:
 			return "`action_id` already exists"
+		}
+		for _, o := range e.Options {
+			if n := utf8.RuneCountInString(o.Text.Text); n == 0 || n > 75 || o.Value == "" || len(o.Value) > 150 {
+				return "option text or value is missing or too long"
+			}
 		}
 		seen[e.ActionID] = true
 	}

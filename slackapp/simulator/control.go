@@ -17,6 +17,8 @@ func (s *Server) control(mux *http.ServeMux) {
 	mux.Handle("POST /sim/delete", guard(s.controlDelete))
 	mux.Handle("POST /sim/react", guard(s.controlReact))
 	mux.Handle("POST /sim/click", guard(s.controlClick))
+	mux.Handle("POST /sim/submit", guard(s.controlSubmit))
+	mux.Handle("POST /sim/close", guard(s.controlClose))
 	mux.Handle("POST /sim/stop", guard(s.controlStop))
 	mux.Handle("POST /sim/home", guard(s.controlHome))
 	mux.Handle("POST /sim/fault", guard(s.controlFault))

@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -54,6 +55,13 @@ type target struct {
 	Action  string `json:"action_id"`
 	Thread  string `json:"thread_ts"`
 	Tab     string `json:"tab"`
+	// Ticked are the values of the boxes that are ticked; Home: the element
+	// stands in the home tab.
+	Ticked []string `json:"ticked"`
+	Home   bool     `json:"home"`
+	View   string   `json:"view_id"`
+	// Values are what a person wrote into a window, by block and action id.
+	Values map[string]map[string]string `json:"values"`
 }
 
 func happened(w http.ResponseWriter, ok bool) {
@@ -96,9 +104,44 @@ func (s *Server) controlReact(w http.ResponseWriter, r *http.Request) {
 
 func (s *Server) controlClick(w http.ResponseWriter, r *http.Request) {
 	var in target
+	if !readControl(w, r, &in) {
+		return
+	}
+	var id string
+	var err error
+	if in.Home {
+		id, err = s.ClickHome(in.User, in.Action)
+	} else {
+		id, err = s.Click(in.User, in.Channel, in.TS, in.Action, in.Ticked...)
+	}
+	controlAnswer(w, done{OK: true, ID: id}, err)
+}
+
+// controlSubmit answers what the app said: {"response_action": "errors", ...}.
+func (s *Server) controlSubmit(w http.ResponseWriter, r *http.Request) {
+	var in target
+	if !readControl(w, r, &in) {
+		return
+	}
+	values := map[string]map[string]any{}
+	for block, fields := range in.Values {
+		values[block] = map[string]any{}
+		for action, text := range fields {
+			values[block][action] = map[string]any{"type": "plain_text_input", "value": text}
+		}
+	}
+	e, err := s.SubmitView(r.Context(), in.User, in.View, values)
+	answer := e.Response
+	if len(answer) == 0 {
+		answer = json.RawMessage("{}")
+	}
+	controlAnswer(w, answer, err)
+}
+
+func (s *Server) controlClose(w http.ResponseWriter, r *http.Request) {
+	var in target
 	if readControl(w, r, &in) {
-		id, err := s.Click(in.User, in.Channel, in.TS, in.Action)
-		controlAnswer(w, done{OK: true, ID: id}, err)
+		controlAnswer(w, done{OK: true}, s.CloseView(in.User, in.View))
 	}
 }
 

@@ -14,6 +14,8 @@ type ClickMade struct {
 	TS       string `json:"ts"`
 	ActionID string `json:"action_id"`
 	Value    string `json:"value,omitempty"`
+	// Ticked are the values of the boxes that were ticked then.
+	Ticked []string `json:"ticked,omitempty"`
 }
 
 // element is an interactive element somewhere in blocks.
@@ -24,21 +26,38 @@ type element struct {
 
 // findElement looks an element up by its action id, wherever it stands.
 func findElement(blocks json.RawMessage, actionID string) (element, bool) {
+	all := elements(blocks)
+	i := slices.IndexFunc(all, func(e element) bool { return e.raw["action_id"] == actionID })
+	if i < 0 {
+		return element{}, false
+	}
+	return all[i], true
+}
+
+// elements are all elements of blocks. A block without an id has one by its
+// place, as Slack gives it one by chance.
+func elements(blocks json.RawMessage) []element {
 	var list []map[string]any
 	_ = json.Unmarshal(blocks, &list)
-	for _, b := range list {
+	var out []element
+	for i, b := range list {
 		blockID, _ := b["block_id"].(string)
+		if blockID == "" {
+			blockID = fmt.Sprint("b", i)
+		}
 		candidates, _ := b["elements"].([]any)
-		if accessory, ok := b["accessory"]; ok {
-			candidates = append(candidates, accessory)
+		for _, name := range []string{"accessory", "element"} {
+			if one, ok := b[name]; ok {
+				candidates = append(candidates, one)
+			}
 		}
 		for _, c := range candidates {
-			if e, ok := c.(map[string]any); ok && e["action_id"] == actionID {
-				return element{e, blockID}, true
+			if e, ok := c.(map[string]any); ok {
+				out = append(out, element{e, blockID})
 			}
 		}
 	}
-	return element{}, false
+	return out
 }
 
 func (s *Server) personObject(user string) map[string]any {
@@ -57,9 +76,11 @@ func (s *Server) interaction(kind, user string) map[string]any {
 }
 
 // Click is a person clicking a button of the message, or of the ephemeral
-// message, with this ts. It returns the envelope's id. The click reaches the
-// app that posted the message, and no other.
-func (s *Server) Click(user, channel, ts, actionID string) (envelopeID string, err error) {
+// message, with this ts, while the boxes with the values of ticked are ticked in
+// it. Where the element is a box, its own new state is among them. It returns
+// the envelope's id. The click reaches the app that posted the message, and no
+// other.
+func (s *Server) Click(user, channel, ts, actionID string, ticked ...string) (envelopeID string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	blocks, container, message, err := s.clickable(user, channel, ts)
@@ -77,12 +98,48 @@ func (s *Server) Click(user, channel, ts, actionID string) (envelopeID string, e
 	payload["container"], payload["actions"] = container, []any{action}
 	payload["channel"] = map[string]any{"id": c.ID, "name": c.Name}
 	payload["trigger_id"], payload["response_url"] = s.newTrigger(user), s.newResponseURL(user, channel, ts)
-	payload["state"] = map[string]any{"values": map[string]any{}}
+	payload["state"] = stateOf(blocks, ticked)
+	if e.raw["type"] == "checkboxes" {
+		action["selected_options"] = selected(e, ticked)
+	}
 	if message != nil {
 		payload["message"] = message
 	}
-	s.record(Event{Kind: Clicked, Click: &ClickMade{User: user, Channel: channel, TS: ts, ActionID: actionID, Value: value}})
+	s.record(Event{Kind: Clicked, Click: &ClickMade{User: user, Channel: channel, TS: ts, ActionID: actionID, Value: value, Ticked: ticked}})
 	return s.sendPayload("interactive", payload, false).ID, nil
+}
+
+// stateOf is the state of a message's elements that have one, by block and
+// action id.
+func stateOf(blocks json.RawMessage, ticked []string) map[string]any {
+	values := map[string]any{}
+	for _, e := range elements(blocks) {
+		action, _ := e.raw["action_id"].(string)
+		if e.raw["type"] != "checkboxes" {
+			continue
+		}
+		block, ok := values[e.blockID].(map[string]any)
+		if !ok {
+			block = map[string]any{}
+			values[e.blockID] = block
+		}
+		block[action] = map[string]any{"type": "checkboxes", "selected_options": selected(e, ticked)}
+	}
+	return map[string]any{"values": values}
+}
+
+// selected are the options of an element whose values are given.
+func selected(e element, values []string) []any {
+	out := []any{}
+	options, _ := e.raw["options"].([]any)
+	for _, o := range options {
+		if option, ok := o.(map[string]any); ok {
+			if value, _ := option["value"].(string); slices.Contains(values, value) {
+				out = append(out, option)
+			}
+		}
+	}
+	return out
 }
 
 // pressed is an element as a payload names it when it was pressed.
@@ -143,28 +200,6 @@ func (s *Server) clickable(user, channel, ts string) (blocks json.RawMessage, co
 		container["thread_ts"] = e.ThreadTS
 	}
 	return s.ephemerals[i].Blocks, container, nil, nil
-}
-
-// SubmitView is a person submitting a modal. Values are the view's
-// state.values by block and action id. It returns the acknowledged envelope,
-// whose Response is the app's response_action.
-func (s *Server) SubmitView(ctx context.Context, user, viewID string, values map[string]map[string]any) (Envelope, error) {
-	s.mu.Lock()
-	v, ok := s.views[viewID]
-	if !ok || v.User != user {
-		s.mu.Unlock()
-		return Envelope{}, fmt.Errorf("submit view %s as %s: no such view", viewID, user)
-	}
-	payload := s.interaction("view_submission", user)
-	view := s.viewObject(v)
-	view["state"] = map[string]any{"values": values}
-	payload["view"], payload["trigger_id"], payload["response_urls"] = view, s.newTrigger(user), []any{}
-	s.mu.Unlock()
-	raw, err := json.Marshal(payload)
-	if err != nil {
-		return Envelope{}, fmt.Errorf("submit view %s: %w", viewID, err)
-	}
-	return s.deliver(ctx, &Envelope{ID: uuid(), Type: "interactive", Payload: raw, AcceptsResponse: true})
 }
 
 // Command is a person's slash command. It returns the acknowledged envelope.

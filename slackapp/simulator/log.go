@@ -19,6 +19,8 @@ const (
 	ReactionRemoved Kind = "reaction_removed"
 	FileShared      Kind = "file"
 	ViewShown       Kind = "view"
+	ViewRefused     Kind = "view_refused" // the app found errors in it; Data is its answer
+	ViewClosed      Kind = "view_closed"
 	SessionChanged  Kind = "session"
 	Clicked         Kind = "click"
 
