@@ -61,7 +61,7 @@ type Log interface {
 	Boundary(ctx context.Context, entries ...chat.Entry) (steers []chat.Entry, err error)
 	// Park writes entries (results) and lets the turn wait for what is asked, in
 	// one step. parked is false, and nothing is written, when a steer waits: it
-	// is to be read first.
+	// is to be read first. A *CannotAsk says that nobody can be asked.
 	Park(ctx context.Context, asking chat.Asking, entries ...chat.Entry) (parked bool, err error)
 	// Held ends when the run may write no more. A stop ends the run's own
 	// context, and not this one.
@@ -74,6 +74,11 @@ type Log interface {
 	// the steers are taken, closed is false and the loop goes on.
 	Close(ctx context.Context, answer chat.Entry) (steers []chat.Entry, closed bool, err error)
 }
+
+// CannotAsk is why a turn's actor cannot be asked for something.
+type CannotAsk struct{ Why string }
+
+func (e *CannotAsk) Error() string { return e.Why }
 
 // Model is a language model that answers one request at a time.
 type Model interface {

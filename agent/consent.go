@@ -191,15 +191,19 @@ func (r *run) wait(ctx context.Context, list []pending, results []chat.Entry) er
 	if ctx.Err() != nil {
 		return r.stopped(ctx, ctx.Err(), results)
 	}
+	why := notAsked
 	parked, err := r.log.Park(ctx, askingFor(list), results...)
+	var cannot *CannotAsk
 	switch {
+	case errors.As(err, &cannot):
+		why = notApproved + cannot.Why + "." + leftUndone
 	case err != nil:
 		return r.stopped(ctx, err, results)
 	case parked:
 		return ErrParked
 	}
 	for _, p := range list {
-		results = append(results, r.result(p.ToolCall, plugins.Result{Error: true, Text: notAsked}))
+		results = append(results, r.result(p.ToolCall, plugins.Result{Error: true, Text: why}))
 	}
 	return r.boundary(ctx, results...)
 }

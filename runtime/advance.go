@@ -59,7 +59,12 @@ func (r *Runtime) work(ctx context.Context, c *mailbox.Claimed, own []chat.Entry
 	if err != nil {
 		return err
 	}
-	if answered(turn.Own) {
+	more, closed, err := log.report(ctx)
+	if closed || err != nil {
+		return err
+	}
+	turn.Own = append(turn.Own, more...)
+	if more == nil && answered(turn.Own) {
 		// An earlier run was lost between its answer and the close.
 		steers, closed, err := log.finish(ctx, nil, nil)
 		if closed || err != nil {
@@ -137,11 +142,11 @@ func visibility(log []mailbox.Item) chat.Visibility {
 	return ""
 }
 
-// messagesOf are the turn's own messages, in their order.
+// messagesOf are the turn's own messages in Slack, in their order.
 func messagesOf(own []chat.Entry) []chat.MessageID {
 	var ids []chat.MessageID
 	for _, e := range own {
-		if e.Message == nil || e.Origin != chat.Request && e.Origin != chat.Steer {
+		if e.Message == nil || !e.Message.TS.Posted() || e.Origin != chat.Request && e.Origin != chat.Steer {
 			continue
 		}
 		if len(ids) == 0 || ids[len(ids)-1] != *e.Message {

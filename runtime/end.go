@@ -15,7 +15,7 @@ import (
 // what the error says, or is left for another worker.
 func (r *Runtime) end(ctx context.Context, log *turnLog, own []chat.Entry, err error) {
 	var stopped *agent.Stopped
-	if err != nil && ctx.Err() != nil && !errors.As(err, &stopped) {
+	if err != nil && ctx.Err() != nil && !errors.As(err, &stopped) && !errors.Is(err, agent.ErrParked) {
 		err = context.Cause(ctx)
 	}
 	if stopped != nil && log.h.held.Err() != nil {
@@ -26,6 +26,8 @@ func (r *Runtime) end(ctx context.Context, log *turnLog, own []chat.Entry, err e
 	switch {
 	case err == nil:
 		r.ended(log, own, mailbox.Done)
+	case errors.Is(err, agent.ErrParked):
+		r.opts.Logger.Info("turn waits for its actor", "turn", log.h.ref.Turn, "conversation", log.h.ref.Conversation.Key(), "actor", log.h.actor.Key())
 	case errors.Is(err, errStopped):
 		r.closeStopped(log, own, stopped)
 	case errors.Is(err, errHandedOver):
@@ -53,7 +55,10 @@ func (r *Runtime) end(ctx context.Context, log *turnLog, own []chat.Entry, err e
 func (r *Runtime) closeAs(log *turnLog, own []chat.Entry, outcome mailbox.Outcome, sentence string, last []chat.Entry) {
 	var parts []chat.Part
 	if sentence != "" {
+		told := sentence
+		sentence = log.heading() + sentence
 		parts = log.parts([]string{sentence})
+		parts = append(parts, log.failedDue(outcome, told, len(parts))...)
 		last = append(last, chat.Entry{
 			Role: chat.AssistantRole, Origin: chat.Answer, Text: sentence, Posted: true,
 			Provenance: &chat.Provenance{Authority: chat.Context},

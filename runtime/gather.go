@@ -24,6 +24,10 @@ func (r *Runtime) turn(ctx context.Context, c *mailbox.Claimed, own []chat.Entry
 	if json.Unmarshal(c.Setup, &made) == nil {
 		t.Offered = made.Tools
 	}
+	t.Waited = waited(c.Waited)
+	if !c.Actor.IsPerson() { // whatever there is to read of it: no list is no tool
+		t.Offered = append([]string{}, made.Nobodys...)
+	}
 	past, err := r.history(ctx, c, own, fixed)
 	if err != nil {
 		return t, err
@@ -75,7 +79,7 @@ func (r *Runtime) turn(ctx context.Context, c *mailbox.Claimed, own []chat.Entry
 // readThread asks Slack for what was said before the turn's first message. A
 // thread that cannot be read costs the turn its background, not its answer.
 func (r *Runtime) readThread(ctx context.Context, c *mailbox.Claimed, first chat.TS, log *turnLog) ([]chat.Entry, bool, error) {
-	messages, missing, err := r.opts.Slack.Thread(ctx, c.Conversation, first)
+	messages, missing, err := r.opts.Slack.Thread(ctx, c.Conversation, first.Short())
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, false, context.Cause(ctx)
@@ -164,4 +168,17 @@ func (r *Runtime) earlier(t mailbox.ClosedTurn, actor chat.Actor) (chat.Entry, b
 		return chat.Entry{}, false
 	}
 	return summary(reader{t.Turn, t.Actor}.log(0, t.Log), actor)
+}
+
+// waited is a wait for the turn's actor that is over. What else a turn may have
+// waited for is nothing that the loop knows of.
+func waited(w *mailbox.Waited) *agent.Waited {
+	if w == nil {
+		return nil
+	}
+	over := agent.Waited{ID: string(w.ID), Ending: w.Ended}
+	if json.Unmarshal(w.For, &over.Asking) != nil || len(over.Questions) == 0 && over.Provider == "" || over.How == "" {
+		return nil
+	}
+	return &over
 }

@@ -27,8 +27,12 @@ type Options struct {
 	Policy Policy
 	// Bot is the bot's own user id.
 	Bot chat.UserID
-	// Tools names the tools that a new turn is offered. Nil: all there are.
-	Tools func() []string
+	// Tools names the tools that a new turn of a person's is offered, or, for any
+	// actor who is none, of a system actor's. Nil: all there are, and none.
+	Tools func(chat.Actor) []string
+	// Place is who can read a conversation, if a person and the bot are in it still.
+	// A plugins.Refusal says in a sentence why not. Nil: nobody asks.
+	Place func(ctx context.Context, who chat.Actor, in chat.Conversation) (chat.Visibility, error)
 	// Sections are what plugins add to the prompt of a turn, asked once, before
 	// its first model call: entries of the origin Section, with their ids. May
 	// be nil.
@@ -41,6 +45,10 @@ type Options struct {
 	// Router is asked about messages that come while a turn runs, where the policy
 	// says so. Nil: nobody is.
 	Router Router
+	// Links are how people connect accounts. Nil: they cannot.
+	Links Links
+	// ConsentTimeout is how long a turn waits for its actor; 1 h.
+	ConsentTimeout time.Duration
 	// MaxTasks is how many tasks are tried at once in this process; 8.
 	MaxTasks int
 	// TaskPause is the pause after a task's first try; 5 s.
@@ -71,6 +79,9 @@ type Options struct {
 func (o Options) filled() Options {
 	if o.MaxRunning == 0 {
 		o.MaxRunning = 500
+	}
+	if o.ConsentTimeout == 0 {
+		o.ConsentTimeout = time.Hour
 	}
 	if o.MaxTasks == 0 {
 		o.MaxTasks = 8

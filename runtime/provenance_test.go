@@ -17,6 +17,7 @@ import (
 	"pgregory.net/rapid"
 
 	"reeve/agent"
+	"reeve/agent/scripted"
 	"reeve/plugins"
 	"reeve/runtime"
 	"reeve/runtime/chat"
@@ -81,6 +82,7 @@ type asking struct {
 }
 
 type conversation struct {
+	scripted.Unasked
 	*play
 	rt    *rapid.T
 	seen  *sightings

@@ -117,15 +117,7 @@ func (r *Runtime) expire(ctx context.Context, d mailbox.Due) (bool, error) {
 	if ended {
 		r.opts.Logger.Info("wait expired", "turn", d.Turn, "conversation", d.Conversation.Key())
 	}
-	switch {
-	case claimed != nil:
-		if claimed.Turn != next.Turn {
-			r.opts.Count(CountResumed, "", 1)
-		}
-		r.start(claimed)
-	case next.Claim:
-		r.release()
-	}
+	r.goOn(claimed, next)
 	return ended, err
 }
 
@@ -139,6 +131,8 @@ func (r *Runtime) abandon(ctx context.Context, e *mailbox.Exhausted) (*mailbox.C
 			Markdown: "I had to give up on your request (turn " + e.Turn.Short() + "): every attempt at it broke off. " +
 				"Please ask again; if it happens again, tell whoever runs me the turn's name.",
 		}}
+	} else {
+		parts = r.abandonedDue(ctx, e)
 	}
 	closing, err := r.opts.Box.Close(ctx, mailbox.Close{
 		Ref: e.Ref, Number: e.Commits + 1, Outcome: mailbox.Abandoned, Parts: parts, Next: r.next(true),

@@ -85,12 +85,9 @@ func (r *Runtime) wants(task Task, ended plugins.Ended) (yes bool) {
 	return task.Wants(ended)
 }
 
-// keep remembers what this run has written, for the question which tasks the
-// turn needs.
+// keep remembers what this run has written, for the questions which tasks the
+// turn needs and whom its card is about.
 func (l *turnLog) keep(items []mailbox.Item, entries [][]byte) {
-	if len(l.r.board.order) == 0 {
-		return
-	}
 	l.kept = append(l.kept, items...)
 	for _, raw := range entries {
 		l.kept = append(l.kept, mailbox.Item{Taken: mailbox.EntryItem, Body: raw})

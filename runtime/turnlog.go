@@ -33,6 +33,8 @@ type turnLog struct {
 	withdrawn []chat.MessageID
 	// next is what the closing step claimed.
 	next *mailbox.Claimed
+	// headed: what stands in front of a due turn's answer is said; see heading.
+	headed bool
 	// kept is what this run has written; see keep.
 	kept []mailbox.Item
 }
@@ -92,6 +94,7 @@ func (l *turnLog) Held() context.Context { return l.h.held }
 func (l *turnLog) Steered() bool { return l.h.steered.Load() }
 
 func (l *turnLog) Close(ctx context.Context, answer chat.Entry) ([]chat.Entry, bool, error) {
+	answer.Text = l.heading() + answer.Text
 	// Names and notes need no place in the log of a turn that ends.
 	entries, err := encode(append(l.sections, answer))
 	if err != nil {
@@ -341,8 +344,4 @@ func (r *Runtime) notAllowed(c chat.Conversation, author chat.Actor, messages []
 		change.Messages = append(change.Messages, chat.MessageID{Team: c.Team, Channel: c.Channel, TS: ts})
 	}
 	r.opts.Slack.Show(change)
-}
-
-func (l *turnLog) Park(ctx context.Context, asking chat.Asking, entries ...chat.Entry) (bool, error) {
-	return false, errors.New("park: nobody can be asked yet")
 }

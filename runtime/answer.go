@@ -1,0 +1,124 @@
+package runtime
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"reeve/runtime/chat"
+	"reeve/runtime/mailbox"
+)
+
+// Answer records what a person has answered on a consent or a connect card, and
+// lets the turn go on. It is durable when it returns. It is his to give if the
+// turn acts for him, and counts if the turn waits for that very answer.
+func (r *Runtime) Answer(ctx context.Context, in chat.Conversation, turn chat.TurnID, wait string, by chat.Actor, allowed []string, refuse bool) (chat.Answered, error) {
+	ending := chat.Ending{How: chat.ByAnswer, By: &by, Time: time.Now().UTC().Truncate(time.Second), Allowed: allowed}
+	if refuse {
+		ending.Allowed = nil
+	}
+	card, waits, err := r.opts.Box.Waiting(ctx, in, turn, mailbox.WaitID(wait))
+	if err != nil {
+		return "", err
+	}
+	if waits && card != nil && card.Card.Kind == chat.ConnectCard {
+		if !refuse {
+			return "", fmt.Errorf("answer of %s to turn %s: an account is not connected by an answer", by.Key(), turn)
+		}
+		ending.How = chat.ByRefusal
+	}
+	end, err := r.endWait(ctx, in, turn, wait, by, ending, card)
+	switch {
+	case err != nil:
+		return "", err
+	case end.NotYours:
+		return chat.AnswerNotYours, nil
+	case end.Ended:
+		return chat.AnswerRecorded, nil
+	}
+	return chat.AnswerOver, nil
+}
+
+// EndWait lets a turn go on whose wait is settled by something else than a click
+// on its card, such as an account that is connected. ended is false when it does
+// not wait for that any more.
+func (r *Runtime) EndWait(ctx context.Context, in chat.Conversation, turn chat.TurnID, wait string, ending chat.Ending) (ended bool, err error) {
+	if ending.Time.IsZero() {
+		ending.Time = time.Now().UTC().Truncate(time.Second)
+	}
+	card, _, err := r.opts.Box.Waiting(ctx, in, turn, mailbox.WaitID(wait))
+	if err != nil {
+		return false, err
+	}
+	end, err := r.endWait(ctx, in, turn, wait, chat.Actor{}, ending, card)
+	return end.Ended, err
+}
+
+// endWait ends a wait with its card as a record, and runs what is to run then.
+func (r *Runtime) endWait(ctx context.Context, in chat.Conversation, turn chat.TurnID, wait string, by chat.Actor, ending chat.Ending, card *chat.Part) (mailbox.WaitEnd, error) {
+	next := r.next(r.reserve())
+	e := mailbox.EndingWait{Conversation: in, Turn: turn, Wait: mailbox.WaitID(wait), By: by, Ending: ending, Next: next}
+	if card != nil {
+		record := *card
+		closed := *card.Card
+		closed.Ending = &ending
+		record.ID, record.Card, record.Written = card.ID+"r", &closed, ""
+		e.Parts = []chat.Part{record}
+	}
+	end, err := r.opts.Box.EndWait(ctx, e)
+	if end.Ended {
+		r.opts.Logger.Info("wait ended", "turn", turn, "conversation", in.Key(), "how", ending.How, "by", by.Key(), "allowed", len(ending.Allowed))
+	}
+	if end.Send != nil {
+		r.opts.Slack.Post(*end.Send, end.Parts)
+	}
+	r.goOn(end.Claimed, next)
+	return end, err
+}
+
+// goOn starts what a step has claimed with the place that was taken for it, or
+// gives the place back.
+func (r *Runtime) goOn(claimed *mailbox.Claimed, next mailbox.Next) {
+	switch {
+	case claimed != nil:
+		if claimed.Turn != next.Turn {
+			r.opts.Count(CountResumed, "", 1)
+		}
+		r.start(claimed)
+	case next.Claim:
+		r.release()
+	}
+}
+
+// OwnTurn hands messages back to their author, who was offered to have them done
+// as a turn of his own. It is durable when it returns.
+func (r *Runtime) OwnTurn(ctx context.Context, in chat.Conversation, turn chat.TurnID, messages []chat.TS, by chat.Actor) (chat.Owned, error) {
+	owned := chat.OwnGone
+	for _, ts := range messages {
+		next := r.next(r.reserve())
+		got, err := r.opts.Box.HandBack(ctx, mailbox.HandBack{
+			Ref: mailbox.Ref{Conversation: in, Turn: turn}, Author: by, TS: ts, Key: "click:" + string(ts), Next: next,
+		})
+		if err != nil {
+			r.goOn(nil, next)
+			return "", err
+		}
+		r.goOn(got.Claimed, next)
+		switch got.Outcome {
+		case mailbox.HandNotYours:
+			return chat.OwnNotYours, nil
+		case mailbox.HandedBack:
+			owned = chat.OwnHandedBack
+			r.opts.Count(CountHandedBack, "", 1)
+			r.opts.Slack.Show(Change{
+				State: ShownWaits, Turn: turn, Conversation: in, Actor: by,
+				Messages: []chat.MessageID{{Team: in.Team, Channel: in.Channel, TS: ts}},
+			})
+		case mailbox.HandedAlready:
+			if owned == chat.OwnGone {
+				owned = chat.OwnAlready
+			}
+		}
+	}
+	return owned, nil
+}

@@ -1,0 +1,191 @@
+package runtime
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"reeve/agent"
+	"reeve/runtime/chat"
+	"reeve/runtime/mailbox"
+)
+
+// Links makes the cards by which people connect accounts.
+type Links interface {
+	// Link is a card by which the person connects an account, and which ends the
+	// wait when he has. An error says why none can be connected, and is fit for
+	// the model.
+	Link(ctx context.Context, of LinkFor) (chat.Card, error)
+}
+
+// LinkFor is whose account a link is for, and what waits for it.
+type LinkFor struct {
+	Actor        chat.Actor
+	Provider     string
+	Scopes       []string
+	Conversation chat.Conversation
+	Turn         chat.TurnID
+	Wait         string
+}
+
+// Park implements agent.Log: the turn's actor is asked, and the turn waits, in
+// one step.
+func (l *turnLog) Park(ctx context.Context, asking chat.Asking, entries ...chat.Entry) (bool, error) {
+	if ctx.Err() != nil {
+		return false, context.Cause(ctx)
+	}
+	news, sections := l.fixed.news, l.sections
+	p, err := l.parking(ctx, asking, entries)
+	if err != nil {
+		return false, err
+	}
+	parking, err := l.r.opts.Box.Park(context.WithoutCancel(ctx), p)
+	switch {
+	case err != nil:
+		return false, l.lost(ctx, err)
+	case parking.Stop != nil:
+		l.h.stop(errStopped)
+		return false, errStopped
+	case !parking.Parked:
+		l.fixed.news, l.sections = news, sections // nothing was written
+		l.h.steered.Store(true)
+		return false, nil
+	}
+	l.next = parking.Next
+	if parking.Send != nil {
+		l.r.opts.Slack.Post(*parking.Send, parking.Parts)
+	}
+	return true, nil
+}
+
+// parking is the step that parks: what is asked, of whom, and what his card says
+// when nobody can answer it any more.
+func (l *turnLog) parking(ctx context.Context, asking chat.Asking, entries []chat.Entry) (mailbox.Park, error) {
+	waitsFor, err := json.Marshal(asking)
+	if err != nil {
+		return mailbox.Park{}, fmt.Errorf("encode what is asked: %w", err)
+	}
+	raw, err := encode(append(l.unwritten(), entries...))
+	if err != nil {
+		return mailbox.Park{}, err
+	}
+	p := mailbox.Park{
+		Ref: l.h.ref, Number: l.number(), For: waitsFor, Within: l.r.opts.ConsentTimeout, Entries: raw,
+		Next: l.r.next(!l.r.isDraining()),
+	}
+	card, err := l.card(ctx, asking, string(p.ID()))
+	if err != nil {
+		return mailbox.Park{}, err
+	}
+	add := func(part chat.Part) string {
+		part.ID, part.Turn = partID(l.h.ref.Turn, p.Number, len(p.Parts)), l.h.ref.Turn
+		p.Parts = append(p.Parts, part)
+		return part.ID
+	}
+	where := l.inPerson()
+	p.Card = add(chat.Part{To: where, Card: &card, Markdown: askedInPerson(card)})
+	void := card
+	void.URL, void.Code = "", ""
+	p.Void = &chat.Part{ID: p.Parts[0].ID + ".v", Turn: l.h.ref.Turn, To: where, Card: &void, Edits: p.Card, Markdown: "This question is over."}
+	if where.DM != "" {
+		for _, line := range l.parts([]string{"I have asked <@" + string(l.h.actor.User) + "> in a direct message before I go on."}) {
+			line.Mentions = append(slices.Clone(line.Mentions), l.h.actor.User)
+			add(line)
+		}
+	}
+	if len(asking.Questions) > 0 {
+		for _, offer := range l.offers() {
+			add(offer)
+		}
+	}
+	for _, direct := range l.directs(entries, 0) {
+		add(direct)
+	}
+	return p, nil
+}
+
+// card is what the turn's actor is shown.
+func (l *turnLog) card(ctx context.Context, asking chat.Asking, wait string) (chat.Card, error) {
+	c := l.h.ref.Conversation
+	card := chat.Card{Kind: chat.ConsentCard}
+	if len(asking.Questions) == 0 {
+		var err error
+		if card, err = l.link(ctx, asking, wait); err != nil {
+			return chat.Card{}, err
+		}
+	}
+	card.Conversation, card.Turn, card.Wait, card.Asking = c, l.h.ref.Turn, wait, &asking
+	card.Visibility = visibility(l.claimed.Log)
+	card.Until = time.Now().Add(l.r.opts.ConsentTimeout).UTC().Truncate(time.Second)
+	card.Contributors = chat.Contributors(l.own(), l.h.actor)
+	return card, nil
+}
+
+func (l *turnLog) link(ctx context.Context, asking chat.Asking, wait string) (chat.Card, error) {
+	if l.r.opts.Links == nil {
+		return chat.Card{}, &agent.CannotAsk{Why: "nobody can connect an account here"}
+	}
+	card, err := l.r.opts.Links.Link(ctx, LinkFor{
+		Actor: l.h.actor, Provider: asking.Provider, Scopes: asking.Scopes,
+		Conversation: l.h.ref.Conversation, Turn: l.h.ref.Turn, Wait: wait,
+	})
+	if err != nil {
+		l.r.opts.Logger.Error("no link for an account", "turn", l.h.ref.Turn, "provider", asking.Provider, "err", err)
+		return chat.Card{}, &agent.CannotAsk{Why: "the account at " + asking.Provider + " cannot be connected now"}
+	}
+	card.Kind = chat.ConnectCard
+	return card, nil
+}
+
+// own are the turn's own entries as they stand in the log.
+func (l *turnLog) own() []chat.Entry {
+	return l.read().log(0, append(slices.Clone(l.claimed.Log), l.kept...))
+}
+
+// inPerson is where the turn's actor is asked: by direct message, which in one of
+// his own is the thread itself.
+func (l *turnLog) inPerson() chat.Destination {
+	if c := l.h.ref.Conversation; visibility(l.claimed.Log) == chat.DM {
+		return chat.Destination{Channel: c.Channel, Thread: c.Root}
+	}
+	return chat.Destination{DM: l.h.actor.User}
+}
+
+// offers are the buttons by which those who have steered the turn make their
+// messages turns of their own: one for each, for what no earlier card offered.
+func (l *turnLog) offers() []chat.Part {
+	var authors []chat.Actor
+	messages := map[chat.Actor][]chat.TS{}
+	for _, e := range l.own() {
+		author := e.Author()
+		switch {
+		case e.Decision != nil && e.Decision.Wait != "":
+			authors, messages = nil, map[chat.Actor][]chat.TS{}
+		case e.Origin != chat.Steer || e.Message == nil || author == l.h.actor || !author.IsPerson():
+		case slices.Contains(messages[author], e.Message.TS):
+		default:
+			if !slices.Contains(authors, author) {
+				authors = append(authors, author)
+			}
+			messages[author] = append(messages[author], e.Message.TS)
+		}
+	}
+	var parts []chat.Part
+	for _, author := range authors {
+		parts = append(parts, chat.Part{To: chat.Destination{DM: author.User}, Markdown: "You can have it done as a turn of your own.", Card: &chat.Card{
+			Kind: chat.OfferCard, Conversation: l.h.ref.Conversation, Turn: l.h.ref.Turn, Messages: messages[author], Runs: l.h.actor,
+			Visibility: visibility(l.claimed.Log),
+		}})
+	}
+	return parts
+}
+
+// askedInPerson says in plain words what a card asks, for a notification.
+func askedInPerson(card chat.Card) string {
+	if card.Kind == chat.ConnectCard {
+		return "Before I can go on, I need an account of yours to be connected."
+	}
+	return "Before I can go on, I need your answer."
+}
