@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -119,7 +120,7 @@ func (v *Vault) ready(ctx context.Context) (behind []string, err error) {
 
 func (v *Vault) rotate(ctx context.Context, deployment string, k keptAccount, done *Rotation, told func(Rotation)) error {
 	b := Binding{Purpose: accountPurpose, Deployment: deployment, Team: k.Actor.Team, User: k.Actor.User, Provider: k.Provider}
-	for range tries {
+	for end := time.Now().Add(callTimeout); time.Now().Before(end); {
 		if k.Key == done.To {
 			done.Already++
 			return nil

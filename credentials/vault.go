@@ -157,7 +157,7 @@ func (v *Vault) Put(ctx context.Context, o Owner, record Record) (kept, replaced
 	fail := func(err error) (Record, Record, bool, error) {
 		return Record{}, Record{}, false, fmt.Errorf("put account %s: %w", o.Key(), err)
 	}
-	for range tries {
+	for end := time.Now().Add(callTimeout); time.Now().Before(end); {
 		was, err := v.read(ctx, o)
 		switch {
 		case errors.Is(err, ErrNone):
@@ -178,9 +178,6 @@ func (v *Vault) Put(ctx context.Context, o Owner, record Record) (kept, replaced
 	}
 	return fail(ErrChanged)
 }
-
-// tries is how often a change is tried when others write at the same time.
-const tries = 16
 
 // Swap keeps another state of an account, if it still is in the state that was
 // read, and answers it with its new revision. ErrChanged: it is not. ErrBusy:
@@ -257,7 +254,7 @@ func (v *Vault) Delete(ctx context.Context, o Owner) (Record, error) {
 	fail := func(err error) (Record, error) {
 		return Record{}, fmt.Errorf("delete account %s: %w", o.Key(), err)
 	}
-	for range tries {
+	for end := time.Now().Add(callTimeout); time.Now().Before(end); {
 		was, err := v.read(ctx, o)
 		if err != nil {
 			return fail(err)

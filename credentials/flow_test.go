@@ -1,0 +1,86 @@
+package credentials
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+func TestAFlowIsTakenOnce(t *testing.T) {
+	k := newKit(t)
+	f, err := k.AddFlow(t.Context(), "state", alice, []byte("verifier"), time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := k.AddFlow(t.Context(), "state", bob, []byte("x"), time.Minute); !errors.Is(err, ErrChanged) {
+		t.Errorf("a second one of that id: %v", err)
+	}
+	if got, err := k.Flow(t.Context(), "state"); err != nil || got.Owner != alice || string(got.Value) != "verifier" {
+		t.Errorf("%+v %v", got, err)
+	}
+	var taken atomic.Int32
+	var wg sync.WaitGroup
+	for range 16 {
+		wg.Go(func() {
+			if err := k.TakeFlow(t.Context(), f); err == nil {
+				taken.Add(1)
+			} else if !errors.Is(err, ErrChanged) {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if taken.Load() != 1 {
+		t.Errorf("it was taken %d times", taken.Load())
+	}
+	if _, err := k.Flow(t.Context(), "state"); !errors.Is(err, ErrNone) {
+		t.Errorf("afterwards: %v", err)
+	}
+	for _, id := range []string{"", "other"} {
+		if _, err := k.Flow(t.Context(), id); !errors.Is(err, ErrNone) {
+			t.Errorf("%q: %v", id, err)
+		}
+	}
+}
+
+// Tries are counted in the flow: of all who read it, one changes it.
+func TestAFlowChangesOneByOneAndKeepsItsTime(t *testing.T) {
+	k := newKit(t)
+	if _, err := k.AddFlow(t.Context(), "state", alice, []byte{0}, time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for range 16 {
+		wg.Go(func() {
+			for {
+				f, err := k.Flow(t.Context(), "state")
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if _, err = k.SwapFlow(t.Context(), f, []byte{f.Value[0] + 1}); err == nil {
+					return
+				} else if !errors.Is(err, ErrChanged) {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	f, err := k.Flow(t.Context(), "state")
+	if err != nil || f.Value[0] != 16 {
+		t.Fatal(f.Value, err)
+	}
+	if life, err := k.redis.PTTL(t.Context(), k.flow("state")).Result(); err != nil || life <= 0 || life > time.Minute {
+		t.Errorf("it lives for %s, %v", life, err)
+	}
+	if err := k.TakeFlow(t.Context(), f); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := k.SwapFlow(t.Context(), f, []byte{1}); !errors.Is(err, ErrChanged) {
+		t.Errorf("a flow that was taken comes back: %v", err)
+	}
+}
