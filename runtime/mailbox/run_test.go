@@ -18,6 +18,7 @@ type run struct {
 	claimed *mailbox.Claimed
 	n       int64
 	parts   int
+	send    *mailbox.SendLease // of what it has put out
 }
 
 // runs wants a claim and makes a run of it.

@@ -157,7 +157,7 @@ func newScripts(header bool, opts Options) *scripts {
 		mend: make("mend_v2", mendSource), aside: make("aside_v2", asideSource), abandon: make("abandon_v2", abandonSource),
 		taskClaim: make("task_claim_v1", taskClaimSource), taskRenew: make("task_renew_v1", taskRenewSource),
 		taskEnd: make("task_end_v1", taskEndSource), handBack: make("hand_back_v2", handBackSource),
-		route: make("route_v2", routeSource), storeSet: make("store_set_v1", storeSetSource),
+		route: make("route_v1", routeSource), storeSet: make("store_set_v1", storeSetSource),
 		erase: make("erase_v2", eraseSource),
 	}
 }
