@@ -19,6 +19,8 @@ type Spec struct {
 	Effect Effect
 	// Provider names whose rights a call spends, so that its result can say whose.
 	Provider string
+	// Sends: a call can carry data out.
+	Sends bool
 }
 
 // Asked is a call that the model asks for, with all that decides over it.

@@ -63,6 +63,16 @@ type Services struct {
 	// Offer replaces the plugin's tools, from the next turn on. An error leaves
 	// those that it had.
 	Offer func(tools []Tool) error
+	// Store is the plugin's own store of a person, or, for nobody, one for all
+	// beside these: for work in the background, and in the home tab.
+	Store func(person chat.Actor) Store
+	// Start begins a turn of the system actor chat.Scheduler, which spends nobody's
+	// rights. It begins once for a key and a time, however often and from whichever
+	// replica it is asked for: started=false says that it had begun before. A
+	// Refusal says that it never can, since whoever asked for it, or the place, is
+	// gone: that was told where it could be, and is to be asked for no more. After
+	// any other error, ask again later.
+	Start func(ctx context.Context, due Due) (started bool, err error)
 }
 
 // Effect says what happens when a call is made twice.

@@ -66,5 +66,5 @@ func marshalSchema(schema *jsonschema.Schema) (json.RawMessage, error) {
 
 // Spec is the tool as the model sees it.
 func (t Tool) Spec() Spec {
-	return Spec{Name: t.Name, Description: t.Description, Parameters: t.Parameters, Effect: t.Effect, Provider: t.Provider}
+	return Spec{Name: t.Name, Description: t.Description, Parameters: t.Parameters, Effect: t.Effect, Provider: t.Provider, Sends: t.Sends}
 }

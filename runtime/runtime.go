@@ -36,13 +36,19 @@ type Runtime struct {
 // setup is what is fixed at a turn's first claim.
 type setup struct {
 	Tools []string `json:"tools"`
+	// Nobodys are the tools of a turn of a system actor. Both lists are kept: whose
+	// turn a step begins is found out in it.
+	Nobodys []string `json:"nobodys"`
 }
+
+// somebody stands for any person.
+var somebody = chat.Person("T", "U")
 
 // setup is what a turn that begins now would be given.
 func (r *Runtime) setup() []byte {
 	var s setup
 	if r.opts.Tools != nil {
-		s.Tools = r.opts.Tools()
+		s.Tools, s.Nobodys = r.opts.Tools(somebody), r.opts.Tools(chat.Scheduler)
 	}
 	raw, err := json.Marshal(s)
 	if err != nil {

@@ -79,17 +79,21 @@ func (c *ChannelFacts) ask(ctx context.Context, channel chat.ChannelID) (chat.Vi
 	if err != nil {
 		return "", err
 	}
-	v := chat.Public
-	switch {
-	case info.IsExtShared || info.IsPendingExtShared:
-		v = chat.Shared
-	case info.IsIM:
-		v = chat.DM
-	case info.IsMpIM || info.IsPrivate || info.IsGroup:
-		v = chat.Private
-	}
+	v := readersOf(info)
 	c.cache.put(channel, channelFact{v, asked}, factsFor)
 	return v, nil
+}
+
+func readersOf(info *slack.Channel) chat.Visibility {
+	switch {
+	case info.IsExtShared || info.IsPendingExtShared:
+		return chat.Shared
+	case info.IsIM:
+		return chat.DM
+	case info.IsMpIM || info.IsPrivate || info.IsGroup:
+		return chat.Private
+	}
+	return chat.Public
 }
 
 // expiring is a bounded map whose entries end.

@@ -24,6 +24,7 @@ type extensions struct {
 	sections []section
 	store    func(plugin string, actor chat.Actor) plugins.Store // nil: there is none
 	log      *slog.Logger
+	starter  starter
 	pause    time.Duration // before a background function is called again
 	grace    time.Duration // that it has to end
 }
@@ -80,9 +81,11 @@ func (x *extensions) open(ctx context.Context, plugin plugins.Plugin, environ []
 		}
 	}()
 	shared := false
-	extension, err := plugin.Open(ctx, services(name, x.log, environ, func(tools []plugins.Tool) error {
+	given := services(name, x.log, environ, func(tools []plugins.Tool) error {
 		return x.gate.Set(name, tools, shared)
-	}))
+	})
+	x.serve(name, &given)
+	extension, err := plugin.Open(ctx, given)
 	if err != nil {
 		return fmt.Errorf("plugin %s: %w", name, err)
 	}
@@ -109,14 +112,20 @@ func (x *extensions) tasks() []runtime.Task {
 	return all
 }
 
-// tools are the names of all tools that there are now.
-func (x *extensions) tools() []string {
+// tools are the names of the tools that there are now for a turn of actor: for a
+// system actor those that spend nobody's rights and send nothing.
+func (x *extensions) tools(actor chat.Actor) []string {
 	names := []string{}
 	for _, spec := range x.gate.Offered(nil) {
-		names = append(names, spec.Name)
+		if actor.IsPerson() || spec.Provider == "" && !spec.Sends {
+			names = append(names, spec.Name)
+		}
 	}
 	return names
 }
+
+// all are the names of all tools that there are now.
+func (x *extensions) all() []string { return x.tools(chat.Person("T", "U")) }
 
 // runsGrace is what background work has to end, after the calls that may be
 // under way.

@@ -86,6 +86,7 @@ func (a assembly) serve(ctx context.Context) (err error) {
 		return err
 	}
 	options := a.runtime(box, edge, a.agent(box, model, extended.gate), self.User, extended)
+	options.Place = readings.Place
 	if options.Router, err = a.router(); err != nil {
 		return err
 	}
@@ -93,6 +94,7 @@ func (a assembly) serve(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	extended.begin(rt.StartDue)
 	if err := extended.gate.SetOwn([]plugins.Tool{rt.HandBackTool()}); err != nil {
 		return err
 	}
@@ -126,7 +128,7 @@ func (a assembly) serve(ctx context.Context) (err error) {
 		}
 		return "no socket is connected"
 	})
-	a.opened(names(a.plugins), extended.tools())
+	a.opened(names(a.plugins), extended.all())
 	return refused(a.work(ctx, rt, edge, sockets, inbound, readBack, extended))
 }
 

@@ -56,6 +56,7 @@ type Host struct {
 	stores    map[chat.Actor]*Store
 	away      error // of every store, when not nil
 	misses    int   // uses of a store that was away
+	begun     []plugins.Due
 	turns     int
 }
 
@@ -75,6 +76,7 @@ type options struct {
 	now      time.Time
 
 	providerHosts []string
+	due           func(plugins.Due) error
 }
 
 // Env sets the environment variables that the plugin's settings come from, as
@@ -146,6 +148,8 @@ func (h *Host) Services() plugins.Services {
 		Settings: func(into any) error { return settings.Read(name, h.options.environ, into) },
 		HTTP:     h.web.client,
 		Offer:    h.offer,
+		Store:    func(person chat.Actor) plugins.Store { return h.storeOf(person) },
+		Start:    h.start,
 	}
 }
 
@@ -207,11 +211,15 @@ func (h *Host) Log() string {
 // Store is what the plugin keeps for a person. With Extension.SharedStore
 // everybody's is the same.
 func (h *Host) Store(actor chat.Actor) *Store {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.extension.SharedStore {
+	if h.Extension().SharedStore {
 		actor = chat.Actor{}
 	}
+	return h.storeOf(actor)
+}
+
+func (h *Host) storeOf(actor chat.Actor) *Store {
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	if h.stores[actor] == nil {
 		h.stores[actor] = &Store{host: h, values: map[string][]byte{}}
 	}

@@ -46,6 +46,10 @@ func Person(team TeamID, user UserID) Actor { return Actor{Team: team, User: use
 // SystemActor is a named actor that is nobody's person, such as "scheduler".
 func SystemActor(name string) Actor { return Actor{System: name} }
 
+// Scheduler is the system actor whose turns do what people have asked for at a
+// time that has come.
+var Scheduler = SystemActor("scheduler")
+
 // IsPerson reports whether a is a whole person: both ids and no system name.
 func (a Actor) IsPerson() bool { return a.Team != "" && a.User != "" && a.System == "" }
 
@@ -177,6 +181,8 @@ type Message struct {
 	// Corrects is the message whose new text this is, when an edit joins the
 	// turn that has read the old one.
 	Corrects *MessageID `json:"corrects,omitempty"`
+	// Due is set when nobody has sent this message: its time has come.
+	Due *Due `json:"due,omitempty"`
 	// Change is set when this is no new message but a change of one, or a stop
 	// that is no message.
 	Change *Change `json:"-"`
@@ -239,11 +245,13 @@ func (ts TS) Time() time.Time {
 		}
 		s = s*10 + int64(r-'0')
 	}
-	for _, r := range frac {
+	for i, r := range frac {
 		if r < '0' || r > '9' {
 			return time.Time{}
 		}
-		us = us*10 + int64(r-'0')
+		if i < 6 { // what stands behind is no time: see DueTS
+			us = us*10 + int64(r-'0')
+		}
 	}
 	return time.Unix(s, us*1000).UTC()
 }
