@@ -1,0 +1,211 @@
+package oauth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"golang.org/x/oauth2"
+
+	"reeve/credentials"
+	"reeve/runtime/chat"
+)
+
+const (
+	// defaultInterval is what a provider means that does not say (RFC 8628, 3.5),
+	// and slowerBy what slow_down adds.
+	defaultInterval = 5
+	slowerBy        = 5
+	maxInterval     = 300
+)
+
+// beginDevice asks the provider for a code that the person enters there.
+func (s *Service) beginDevice(ctx context.Context, c Configured, owner credentials.Owner, f flow) (Link, error) {
+	const op = "ask for a code"
+	scopes := s.wanted(ctx, c, owner, f.Asked)
+	config := c.config("")
+	config.Scopes = nil
+	options := []oauth2.AuthCodeOption{oauth2.SetAuthURLParam("scope", joinScopes(c, scopes))}
+	if c.Resource != "" {
+		options = append(options, oauth2.SetAuthURLParam("resource", c.Resource))
+	}
+	asking, cancel := context.WithTimeout(ctx, wireTime)
+	defer cancel()
+	got, err := config.DeviceAuth(context.WithValue(asking, oauth2.HTTPClient, s.wire.deviceClient(c)), options...)
+	if err != nil {
+		return Link{}, failure(op, c.Name, false, err)
+	}
+	address, err := url.Parse(got.VerificationURI)
+	switch {
+	case err != nil || !safeURL(got.VerificationURI, len(s.Outbound.Allow) > 0):
+		return Link{}, &Error{Op: op, Provider: c.Name, why: "its page has no safe address"}
+	case got.DeviceCode == "" || !plainToken(got.DeviceCode) || got.UserCode == "" || len(got.UserCode) > 64 || bounded(got.UserCode) != got.UserCode:
+		return Link{}, &Error{Op: op, Provider: c.Name, why: "its answer holds no code"}
+	}
+	now := s.Now()
+	if !got.Expiry.IsZero() {
+		// The library's clock is the machine's, and ours may be another.
+		if ends := now.Add(time.Until(got.Expiry)); ends.Before(f.Until) {
+			f.Until = ends
+		}
+	}
+	f.Device, f.Interval = got.DeviceCode, defaultInterval
+	if got.Interval > 0 {
+		f.Interval = int(min(got.Interval, maxInterval))
+	}
+	f.Next = now.Add(f.pause())
+	id := secret()
+	if _, err := s.add(ctx, id, owner, f); err != nil {
+		return Link{}, err
+	}
+	s.nudge()
+	return Link{URL: address.String(), Code: got.UserCode, Flow: id, Until: f.Until}, nil
+}
+
+func (f flow) pause() time.Duration { return time.Duration(f.Interval) * time.Second }
+
+// poll asks once whether the code was entered. The flow is claimed.
+func (s *Service) poll(ctx context.Context, f flow) error {
+	c, ok := s.providers[f.owner().Provider]
+	if !ok {
+		return errors.New("its provider is not configured any more")
+	}
+	now := s.Now()
+	if now.After(f.Until) {
+		return s.lapse(ctx, f)
+	}
+	got, err := s.wire.poll(ctx, c, f.Device, s.wanted(ctx, c, f.owner(), f.Asked))
+	if err == nil {
+		f.take(got, account{})
+		f.Device, f.Stage, f.Next = "", stageChecking, s.Now().Add(claimTime)
+		// Nobody can ask for it again: this must not end with a stop.
+		if f, err = s.save(context.WithoutCancel(ctx), f); err != nil {
+			s.dropOf(ctx, f)
+			return err
+		}
+		return s.check(ctx, f)
+	}
+	failed, _ := errors.AsType[*Error](err)
+	switch {
+	case failed != nil && failed.Code == codePending:
+	case failed != nil && failed.Code == codeSlowDown:
+		f.Interval = min(f.Interval+slowerBy, maxInterval)
+	case failed != nil && failed.Code == "access_denied":
+		_, err := s.refuse(ctx, f)
+		return err
+	case failed != nil && failed.Status >= 400 && failed.Status < 500 && failed.Status != 429 && failed.Status != 408,
+		failed != nil && failed.Code != "" && failed.Status < 500:
+		s.Log.Warn("a code was not accepted any more", "provider", c.Name, "error", err)
+		return s.lapse(ctx, f)
+	default:
+		// Network trouble: asked again, more slowly (RFC 8628, 3.5).
+		s.Log.Warn("a provider was not reached", "provider", c.Name, "error", err)
+		f.Interval = min(2*f.Interval, maxInterval)
+	}
+	f.Next = s.Now().Add(f.pause())
+	_, err = s.save(ctx, f)
+	return err
+}
+
+// lapse ends a flow whose time is over.
+func (s *Service) lapse(ctx context.Context, f flow) error {
+	if err := s.endWait(ctx, f, chat.ByTime); err != nil {
+		return err
+	}
+	_, err := s.close(ctx, f)
+	return err
+}
+
+// check looks whose the account is that was connected by a code: whoever was
+// talked into entering somebody else's code has another address than he has.
+func (s *Service) check(ctx context.Context, f flow) error {
+	c, ok := s.providers[f.owner().Provider]
+	if !ok {
+		return errors.New("its provider is not configured any more")
+	}
+	whose, err := s.wire.whose(ctx, c, credentials.NewSecret(f.Access))
+	if err != nil {
+		return s.again(ctx, f, err)
+	}
+	if !c.AnyEmail {
+		if s.Email == nil {
+			return errors.New("people's addresses are not known here")
+		}
+		address, err := s.Email(ctx, f.actor())
+		if err != nil {
+			return s.again(ctx, f, err)
+		}
+		if !verified(whose, address) {
+			return s.another(ctx, f, c, whose)
+		}
+	}
+	f.AccountID, f.AccountName, f.Email = whose.id, whose.name, whose.email
+	f.Stage, f.Next = stageProven, s.Now().Add(claimTime)
+	if f, err = s.save(context.WithoutCancel(ctx), f); err != nil {
+		return err
+	}
+	return s.finish(context.WithoutCancel(ctx), f)
+}
+
+// again looks at a flow's account later, for a while.
+func (s *Service) again(ctx context.Context, f flow, why error) error {
+	if s.Now().After(f.Until.Add(codeTime)) {
+		s.dropOf(ctx, f)
+		return errors.Join(why, s.lapse(ctx, f))
+	}
+	f.Next = s.Now().Add(15 * time.Second)
+	_, err := s.save(ctx, f)
+	return errors.Join(why, err)
+}
+
+// another drops an account that may be somebody else's.
+func (s *Service) another(ctx context.Context, f flow, c Configured, whose account) error {
+	what := "That account has no verified e-mail address that I can see"
+	if len(whose.verified) > 0 {
+		what = "That account has another e-mail address than your Slack profile"
+	}
+	text := fmt.Sprintf("%s. Nothing is connected: what was allowed at %s is taken back. I connect only an account whose verified address is yours in Slack, because anybody could have been talked into entering that code.", what, c.Title)
+	if err := s.say(ctx, f.actor(), "another/"+f.id(), text); err != nil {
+		return s.again(ctx, f, err)
+	}
+	if err := s.endWait(ctx, f, chat.ByRefusal); err != nil {
+		return s.again(ctx, f, err)
+	}
+	before := f
+	if _, err := s.close(ctx, f); err != nil {
+		return err
+	}
+	s.dropOf(ctx, before)
+	return nil
+}
+
+// verified reports whether an account is known to have an address. Letters of
+// ASCII count in either case; any other difference is one.
+func verified(a account, address string) bool {
+	address = lowerASCII(strings.TrimSpace(address))
+	if address == "" {
+		return false
+	}
+	for _, v := range a.verified {
+		if lowerASCII(strings.TrimSpace(v)) == address {
+			return true
+		}
+	}
+	return false
+}
+
+func lowerASCII(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'A' && r <= 'Z' {
+			return r + 'a' - 'A'
+		}
+		return r
+	}, text)
+}
+
+func joinScopes(c Configured, scopes []string) string {
+	return strings.Join(scopes, c.Scopes.Separator)
+}

@@ -1,0 +1,150 @@
+package oauth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"reeve/credentials"
+	"reeve/runtime/chat"
+)
+
+// Sentences that people read after they have entered a code.
+const (
+	sayNotYours = "This is not yours to answer: it connects somebody else's account."
+	sayGone     = "This connection is not under way any more. Open the link again to begin anew, or ask me once more."
+	sayNoCode   = "No page has shown a code yet. Open the link first, allow access there, and enter the code that the page then shows."
+	sayLate     = "This code is too old. Open the link again: its page shows a new one."
+	sayTooMany  = "That was wrong five times. Nothing is connected; what was allowed is taken back. Open the link again to begin anew."
+	sayAlready  = "The account is connected."
+)
+
+// Enter is somebody entering in Slack the code that the page of his browser has
+// shown: that proves that it was his browser. done: nothing more can be entered
+// for this attempt.
+func (s *Service) Enter(ctx context.Context, id string, by chat.Actor, code string) (sentence string, done bool, err error) {
+	for range 2 * maxTries { // others may enter at the same time
+		sentence, done, err = s.enter(ctx, id, by, code)
+		if !errors.Is(err, credentials.ErrChanged) {
+			break
+		}
+	}
+	if err != nil {
+		return "", false, fmt.Errorf("enter a code: %w", err)
+	}
+	return sentence, done, nil
+}
+
+func (s *Service) enter(ctx context.Context, id string, by chat.Actor, code string) (string, bool, error) {
+	f, err := s.load(ctx, id)
+	switch {
+	case errors.Is(err, errNoFlow):
+		return sayGone, true, nil
+	case err != nil:
+		return "", false, err
+	case !by.IsPerson() || by != f.actor():
+		return sayNotYours, true, nil
+	case f.Stage == stageProven || f.Stage == stageStored:
+		return sayAlready, true, nil
+	case f.Stage == stageOpen && f.Device == "":
+		return sayNoCode, false, nil
+	case f.Stage != stagePending:
+		return sayGone, true, nil
+	case s.Now().After(f.Next):
+		return sayLate, true, s.reopen(ctx, f)
+	}
+	if !equal(f.Code, readCode(code)) {
+		f.Tries++
+		if f.Tries >= maxTries {
+			return sayTooMany, true, s.reopen(ctx, f)
+		}
+		if _, err := s.save(ctx, f); err != nil {
+			return "", false, err
+		}
+		left := maxTries - f.Tries
+		return fmt.Sprintf("That is not the code that your page shows. %s left.", count(left, "try", "tries")), false, nil
+	}
+	f.Stage, f.Code, f.Next = stageProven, "", s.Now().Add(claimTime)
+	f, err = s.save(ctx, f)
+	if err != nil {
+		return "", false, err
+	}
+	name, title := f.AccountName, s.Title(f.owner().Provider)
+	if err := s.finish(context.WithoutCancel(ctx), f); err != nil {
+		// It is proven, and the sweep goes on from there.
+		s.Log.Warn("a connection is not finished yet", "provider", f.owner().Provider, "actor", by.Key(), "error", err)
+	}
+	return fmt.Sprintf("Connected: %s at %s.", name, title), true, nil
+}
+
+// reopen drops a token that was not proven. The link stays good.
+func (s *Service) reopen(ctx context.Context, f flow) error {
+	before := f
+	f = f.without()
+	f.Stage, f.Tries, f.Next = stageOpen, 0, f.Until
+	if _, err := s.save(ctx, f); err != nil {
+		return err
+	}
+	s.dropOf(ctx, before)
+	return nil
+}
+
+// Refuse is somebody saying that he does not want to connect the account.
+func (s *Service) Refuse(ctx context.Context, id string, by chat.Actor) (sentence string, err error) {
+	for range maxTries {
+		f, err := s.load(ctx, id)
+		switch {
+		case errors.Is(err, errNoFlow):
+			return sayGone, nil
+		case err != nil:
+			return "", fmt.Errorf("refuse a connection: %w", err)
+		case !by.IsPerson() || by != f.actor():
+			return sayNotYours, nil
+		}
+		if sentence, err = s.refuse(ctx, f); !errors.Is(err, credentials.ErrChanged) {
+			return sentence, err
+		}
+	}
+	return "", fmt.Errorf("refuse a connection: %w", credentials.ErrChanged)
+}
+
+// refuse ends a flow and its wait: its person, or the provider, does not want it.
+func (s *Service) refuse(ctx context.Context, f flow) (string, error) {
+	switch f.Stage {
+	case stageProven, stageStored:
+		return sayAlready, nil
+	case stageOver:
+		return sayGone, nil
+	}
+	// The wait first: it can be ended twice, but not forgotten.
+	if err := s.endWait(ctx, f, chat.ByRefusal); err != nil {
+		return "", err
+	}
+	if _, err := s.close(ctx, f); err != nil {
+		return "", err
+	}
+	s.dropOf(ctx, f)
+	return "Nothing is connected.", nil
+}
+
+func (s *Service) endWait(ctx context.Context, f flow, how chat.How) error {
+	if f.Wait == "" || s.Waits == nil {
+		return nil
+	}
+	ending := chat.Ending{How: how, Time: s.Now().UTC()}
+	if how == chat.ByAccount || how == chat.ByRefusal {
+		by := f.actor()
+		ending.By = &by
+	}
+	if err := s.Waits.EndWait(ctx, f.Conversation, f.Turn, f.Wait, ending); err != nil {
+		return fmt.Errorf("end the wait of turn %s: %w", f.Turn, err)
+	}
+	return nil
+}
+
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
