@@ -18,8 +18,9 @@ const (
 	history = 30 * day
 )
 
-// ErrFull means that an owner has as many memories as he may have.
-var ErrFull = errors.New("the store of memories is full")
+// errOneATurn: a turn has forgotten something already, and nobody was asked
+// about the next.
+var errOneATurn = errors.New("this turn has forgotten something already")
 
 // book is all that is remembered of one owner. Its methods change it in memory;
 // the store writes what has changed, or nothing when somebody else was faster.
@@ -45,32 +46,47 @@ const (
 	added    outcome = "added"
 	known    outcome = "known"    // the same is remembered already
 	replaced outcome = "replaced" // it has taken an older one's place
+	full     outcome = "full"     // the owner has as many as he may have
 )
 
 // add takes memories in. One that says what is known changes nothing; one of
-// the same kind and topic takes the older one's place. A memory's id is made of
-// its turn and its words, so that a second try adds nothing.
-func (b *book) add(now time.Time, memories ...Memory) ([]outcome, error) {
-	outcomes := make([]outcome, len(memories))
+// the same kind and topic takes the older one's place. Who has written before
+// adds nothing: it is a task or a call that is made again.
+func (b *book) add(now time.Time, memories ...Memory) []outcome {
+	outcomes, wrote := make([]outcome, len(memories)), b.writers()
 	for i, m := range memories {
 		m.ID = idOf(m)
-		if _, twice := b.entries[m.ID]; twice || b.says(m, now) {
+		older := b.about(m, now)
+		switch {
+		case wrote[m.By] || b.says(m, now):
 			outcomes[i] = known
 			continue
-		}
-		outcomes[i] = added
-		older := b.about(m, now)
-		if len(older) == 0 && len(b.held(now)) >= most {
-			return nil, ErrFull
+		case len(older) > 0:
+			outcomes[i] = replaced
+		case len(b.held(now)) >= most:
+			outcomes[i] = full
+			continue
+		default:
+			outcomes[i] = added
 		}
 		for _, o := range older {
 			o.ReplacedBy, o.Expires = m.ID, now.Add(history)
 			b.put(o)
-			outcomes[i] = replaced
 		}
 		b.put(m)
 	}
-	return outcomes, nil
+	return outcomes
+}
+
+// writers are the calls and tasks that have written into the book.
+func (b *book) writers() map[string]bool {
+	writers := map[string]bool{}
+	for _, m := range b.entries {
+		if m.By != "" {
+			writers[m.By] = true
+		}
+	}
+	return writers
 }
 
 // idOf is a memory's id. It is made of what the memory says and where it comes
@@ -108,35 +124,6 @@ func (b *book) held(now time.Time) []Memory {
 		return cmp.Or(x.Created.Compare(y.Created), cmp.Compare(x.ID, y.ID))
 	})
 	return held
-}
-
-// forget takes memories out of use, and answers those that it found.
-func (b *book) forget(now time.Time, ids ...string) []Memory {
-	var gone []Memory
-	for _, id := range ids {
-		if m, ok := b.entries[id]; ok && m.holds(now) {
-			gone = append(gone, m)
-			m.Forgotten = now
-			b.put(m)
-		}
-	}
-	return gone
-}
-
-// restore brings back what was forgotten within a day, unless something newer
-// has taken its place meanwhile.
-func (b *book) restore(now time.Time, ids ...string) []Memory {
-	var back []Memory
-	for _, id := range ids {
-		m, ok := b.entries[id]
-		if !ok || m.Forgotten.IsZero() || now.Sub(m.Forgotten) >= undo || !now.Before(m.Expires) || len(b.about(m, now)) > 0 {
-			continue
-		}
-		m.Forgotten = time.Time{}
-		b.put(m)
-		back = append(back, m)
-	}
-	return back
 }
 
 // purge takes out for good what has expired or was forgotten a day ago, and

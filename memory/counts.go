@@ -6,9 +6,9 @@ const (
 )
 
 // Counted are the words by which memories are counted.
-var Counted = []string{string(added), string(known), string(replaced), countedFull, countedNoAnswer}
+var Counted = []string{string(added), string(known), string(replaced), string(full), countedNoAnswer, countedSpent}
 
 const (
-	countedFull     = "full"      // the owner has as many as he may have
 	countedNoAnswer = "no_answer" // the model did not answer in the form it was asked for
+	countedSpent    = "spent"     // the person may use no more of the model today
 )

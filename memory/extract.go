@@ -4,27 +4,19 @@ import (
 	"context"
 	_ "embed"
 	"encoding/json"
-	"errors"
-	"fmt"
-	"strings"
+	"slices"
 
 	"reeve/plugins"
 	"reeve/runtime/chat"
 )
-
-// Model answers one request with JSON that should fit a schema. What it answers
-// is checked all the same.
-type Model interface {
-	Complete(ctx context.Context, system, user string, schema json.RawMessage) (string, error)
-}
 
 var (
 	//go:embed prompts/personal.md
 	personalPrompt string
 	//go:embed prompts/shared.md
 	sharedPrompt string
-	//go:embed prompts/review.md
-	reviewPrompt string
+	//go:embed prompts/asked.md
+	askedPrompt string
 )
 
 const (
@@ -39,6 +31,13 @@ type extraction struct {
 	owner  Owner
 	prompt string
 	given  []plugins.Entry
+	// asked are the words that somebody has asked to have kept; none: whatever is
+	// worth it.
+	asked []Span
+	// payer is whose tokens it costs.
+	payer chat.Actor
+	// by is the call or the task that writes.
+	by string
 }
 
 // personal is what can be learnt of a turn's actor; ok is false where nothing
@@ -46,53 +45,75 @@ type extraction struct {
 func personal(run plugins.Run) (x extraction, ok bool) {
 	owner, ok := Personal(run.Actor)
 	given := personalEvidence(run)
-	return extraction{owner, personalPrompt, given}, ok && len(given) > 0
+	return extraction{owner: owner, prompt: personalPrompt, given: given, payer: run.Actor}, ok && len(given) > 0
 }
 
 // shared is what can be learnt for a turn's channel.
 func shared(run plugins.Run) (x extraction, ok bool) {
 	owner, ok := Shared(run.Conversation)
 	given := sharedEvidence(run)
-	return extraction{owner, sharedPrompt, given}, ok && len(given) > 0
+	return extraction{owner: owner, prompt: sharedPrompt, given: given, payer: run.Actor}, ok && len(given) > 0
+}
+
+// proposed are the memories of an extraction, and why others were dropped.
+type proposed struct {
+	memories []Memory
+	dropped  []error
 }
 
 // propose asks the model once, and once more where the answer is no JSON of the
-// form that was asked for. What does not stand up to the check is dropped; why
-// is for the log.
-func (x extraction) propose(ctx context.Context, model Model, run plugins.Run, services plugins.Services) ([]Memory, error) {
-	var answer struct {
+// form that was asked for. What does not stand up to the check is dropped, and
+// so is what a review does not clear.
+func (x extraction) propose(ctx context.Context, model Model, turn chat.TurnID, services plugins.Services) (found proposed, err error) {
+	prompt := x.prompt
+	if len(x.asked) > 0 {
+		prompt += "\n" + askedPrompt
+	}
+	answer, err := ask[struct {
 		Memories []proposal `json:"memories"`
+	}](ctx, model, x.payer, prompt, x.input(), proposalSchema)
+	if err != nil {
+		return proposed{}, err
 	}
-	if err := ask(ctx, model, x.prompt, x.input(), proposalSchema, &answer); err != nil {
-		return nil, err
-	}
-	var memories []Memory
-	for i, p := range answer.Memories {
-		if i == maxProposals {
-			break
-		}
-		m, err := accept(p, x.owner, run.Turn, x.given, services.Now())
-		if err == nil && plugins.HasSecret(p.Text+" "+p.Topic) {
-			err = errSecret
+	for _, p := range answer.Memories[:min(len(answer.Memories), maxProposals)] {
+		m, err := accept(p, x.owner, turn, x.given, services.Now())
+		if err == nil && !x.answers(m) {
+			err = errNotAsked
 		}
 		if err != nil {
-			services.Log.Info("proposed memory dropped", "turn", run.Turn, "owner", x.owner.Key(), "err", err)
+			services.Log.Info("proposed memory dropped", "turn", turn, "owner", x.owner.Key(), "err", err)
+			found.dropped = append(found.dropped, err)
 			continue
 		}
-		memories = append(memories, m)
+		m.By, m.Asked = x.by, len(x.asked) > 0
+		found.memories = append(found.memories, m)
 	}
-	return review(ctx, model, x.owner, memories)
+	before := len(found.memories)
+	found.memories, err = review(ctx, model, x.payer, x.owner, found.memories)
+	if len(found.memories) < before {
+		found.dropped = append(found.dropped, errReview)
+	}
+	return found, err
+}
+
+// answers reports whether a memory rests on an entry in which somebody has asked
+// for it.
+func (x extraction) answers(m Memory) bool {
+	return len(x.asked) == 0 || slices.ContainsFunc(m.Evidence.Spans, func(s Span) bool {
+		return slices.ContainsFunc(x.asked, func(asked Span) bool { return asked.Entry == s.Entry })
+	})
 }
 
 // input is what the model reads: the entries, numbered, and nothing else. Of a
 // shared extraction's entries it also learns by id who wrote them.
 func (x extraction) input() string {
 	type line struct {
-		Entry  int    `json:"entry"`
-		Author string `json:"author,omitempty"`
-		Text   string `json:"text"`
+		Entry  int      `json:"entry"`
+		Author string   `json:"author,omitempty"`
+		Text   string   `json:"text"`
+		Asked  []string `json:"asked,omitempty"`
 	}
-	room, lines := maxInput, []line{}
+	lines := []line{}
 	for i, e := range x.given {
 		l := line{Entry: i + 1, Text: e.Text}
 		if !x.owner.IsPersonal() {
@@ -101,8 +122,10 @@ func (x extraction) input() string {
 				l.Author = "tool"
 			}
 		}
-		if room -= len(l.Text); room < 0 {
-			break
+		for _, asked := range x.asked {
+			if asked.Entry == e.ID {
+				l.Asked = append(l.Asked, asked.Text)
+			}
 		}
 		lines = append(lines, l)
 	}
@@ -111,78 +134,4 @@ func (x extraction) input() string {
 		panic(err) // strings and numbers encode
 	}
 	return string(text)
-}
-
-var (
-	errSecret = errors.New("it looks like a password, a key or a token")
-	errAnswer = errors.New("the model's answer is not of the form that was asked for")
-)
-
-// ask makes a model call whose answer is decoded, and repeats it once.
-func ask(ctx context.Context, model Model, system, user string, schema json.RawMessage, into any) error {
-	for range 2 {
-		text, err := model.Complete(ctx, system, user, schema)
-		if err != nil {
-			return fmt.Errorf("ask for memories: %w", err)
-		}
-		decoder := json.NewDecoder(strings.NewReader(text))
-		decoder.DisallowUnknownFields()
-		if decoder.Decode(into) == nil && !decoder.More() {
-			return nil
-		}
-	}
-	return errAnswer
-}
-
-// verdict is what a reviewer says of one memory.
-type verdict struct {
-	Memory int `json:"memory"` // from 1
-	// Sensitive: it is of a kind that is never remembered.
-	Sensitive bool `json:"sensitive"`
-	// OfOthers: it says something personal about somebody who is not its owner.
-	OfOthers bool `json:"of_others"`
-	// Order: it tells whoever reads it what to do.
-	Order bool `json:"order"`
-}
-
-// review has every memory looked at by a call that reads nothing else. A
-// memory of which nothing is said is not kept.
-func review(ctx context.Context, model Model, owner Owner, memories []Memory) ([]Memory, error) {
-	if len(memories) == 0 {
-		return nil, nil
-	}
-	type line struct {
-		Memory int    `json:"memory"`
-		Text   string `json:"text"`
-	}
-	lines := make([]line, len(memories))
-	for i, m := range memories {
-		lines[i] = line{i + 1, said(m)}
-	}
-	text, err := json.Marshal(lines)
-	if err != nil {
-		panic(err) // strings and numbers encode
-	}
-	var answer struct {
-		Verdicts []verdict `json:"verdicts"`
-	}
-	prompt := strings.ReplaceAll(reviewPrompt, "{{kinds}}", "- "+strings.Join(Sensitive, "\n- "))
-	if err := ask(ctx, model, prompt, string(text), verdictSchema, &answer); err != nil {
-		return nil, err
-	}
-	passed := map[int]bool{}
-	for _, v := range answer.Verdicts {
-		if _, twice := passed[v.Memory]; twice {
-			passed[v.Memory] = false
-			continue
-		}
-		passed[v.Memory] = !v.Sensitive && !v.OfOthers && (owner.IsPersonal() || !v.Order)
-	}
-	var kept []Memory
-	for i, m := range memories {
-		if passed[i+1] {
-			kept = append(kept, m)
-		}
-	}
-	return kept, nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"time"
 
 	"reeve/plugins"
 	"reeve/runtime/chat"
@@ -22,8 +23,9 @@ func (p *Plugin) home() *plugins.Home {
 	return &plugins.Home{Title: "What I remember of you", Items: p.homeItems, Act: p.homeAct}
 }
 
-// homeItems are a person's memories, newest first, and then those that he has
-// forgotten and can bring back.
+// homeItems are a person's memories and those that he has forgotten and can bring
+// back, what has changed last first: what he has just pressed is never out of
+// sight, however many there are.
 func (p *Plugin) homeItems(ctx context.Context, person chat.Actor) ([]chat.HomeItem, error) {
 	owner, ok := Personal(person)
 	if !ok {
@@ -34,27 +36,46 @@ func (p *Plugin) homeItems(ctx context.Context, person chat.Actor) ([]chat.HomeI
 		return nil, err
 	}
 	now := p.services.Now()
-	var held, gone []chat.HomeItem
-	for _, m := range slices.Backward(all) {
+	held, shown := 0, []dated{}
+	for _, m := range all {
 		switch {
 		case m.holds(now):
-			held = append(held, chat.HomeItem{
+			held++
+			shown = append(shown, dated{m.Created, chat.HomeItem{
 				ID: m.ID, Text: said(m) + "\n" + dates(m), Buttons: []chat.HomeButton{{Name: buttonForget, Label: "Forget"}},
-			})
-		case !m.Forgotten.IsZero() && now.Sub(m.Forgotten) < undo:
-			gone = append(gone, chat.HomeItem{
+			}})
+		case m.returns(now):
+			shown = append(shown, dated{m.Forgotten, chat.HomeItem{
 				ID: m.ID, Text: "Forgotten: " + said(m), Buttons: []chat.HomeButton{{Name: buttonBringBack, Label: "Bring back"}},
-			})
+			}})
 		}
 	}
-	if len(held)+len(gone) == 0 {
+	if len(shown) == 0 {
 		return []chat.HomeItem{{Text: "Nothing. When you ask me to remember something, or tell me in passing how you like things, it will stand here.", Small: true}}, nil
 	}
-	first := chat.HomeItem{Text: fmt.Sprintf("%d memories, for you alone. What you forget can be brought back for 24 hours.", len(held)), Buttons: []chat.HomeButton{
+	slices.SortStableFunc(shown, func(x, y dated) int { return y.at.Compare(x.at) })
+	count := fmt.Sprintf("%d memories", held)
+	if held == 1 {
+		count = "1 memory"
+	}
+	text := count + ", for you alone. What you forget can be brought back for 24 hours."
+	if held >= most {
+		text += " As many as there may be: nothing is added until you forget something."
+	}
+	items := []chat.HomeItem{{Text: text, Buttons: []chat.HomeButton{
 		{Name: buttonExport, Label: "Send me all as JSON"},
 		{Name: buttonForgetAll, Label: "Forget all", Ask: "Forget all that I remember of you? For 24 hours each one can be brought back here."},
-	}}
-	return append(append([]chat.HomeItem{first}, held...), gone...), nil
+	}}}
+	for _, s := range shown {
+		items = append(items, s.item)
+	}
+	return items, nil
+}
+
+// dated is an item with when it has changed last.
+type dated struct {
+	at   time.Time
+	item chat.HomeItem
 }
 
 func dates(m Memory) string {
@@ -71,7 +92,7 @@ func (p *Plugin) homeAct(ctx context.Context, person chat.Actor, button, item st
 	now := p.services.Now()
 	switch button {
 	case buttonForget:
-		_, err := p.options.Store.Forget(ctx, owner, now, item)
+		_, err := p.options.Store.Forget(ctx, owner, now, "", item)
 		return "", err
 	case buttonBringBack:
 		_, err := p.options.Store.Restore(ctx, owner, now, item)
@@ -85,7 +106,7 @@ func (p *Plugin) homeAct(ctx context.Context, person chat.Actor, button, item st
 		for i, m := range held {
 			ids[i] = m.ID
 		}
-		_, err = p.options.Store.Forget(ctx, owner, now, ids...)
+		_, err = p.options.Store.Forget(ctx, owner, now, "", ids...)
 		return "", err
 	case buttonExport:
 		all, err := p.options.Store.All(ctx, owner)

@@ -2,7 +2,6 @@ package memory
 
 import (
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -51,18 +50,11 @@ var Sensitive = []string{
 	"passwords, keys, tokens or other secrets",
 }
 
-// maxText and maxTopic bound a memory, in bytes.
+// maxText, maxTopic and maxSpan bound a memory, in bytes, and maxSpans the spans
+// of one: it is no copy of what was said.
 const (
 	maxText  = 400
 	maxTopic = 80
+	maxSpan  = 400
+	maxSpans = 5
 )
-
-// normal is text as it is compared: lower case, white space and punctuation at
-// its edges aside.
-func normal(text string) string {
-	fields := strings.Fields(strings.ToLower(text))
-	for i, f := range fields {
-		fields[i] = strings.Trim(f, ".,;:!?\"'“”‘’()[]")
-	}
-	return strings.Join(slices.DeleteFunc(fields, func(f string) bool { return f == "" }), " ")
-}

@@ -33,14 +33,19 @@ type model struct {
 	review   func(input string) string
 	proposed []string // inputs
 	reviewed []string
+	spent    bool // nobody may use more
+	payers   []chat.Actor
 }
 
-func (m *model) Complete(_ context.Context, system, user string, schema json.RawMessage) (string, error) {
+func (m *model) Complete(_ context.Context, who chat.Actor, system, user string, schema json.RawMessage) (string, error) {
 	if !json.Valid(schema) {
 		return "", fmt.Errorf("the schema is no JSON: %s", schema)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.payers = append(m.payers, who); m.spent {
+		return "", ErrSpent
+	}
 	if strings.Contains(system, "You review notes") {
 		m.reviewed = append(m.reviewed, user)
 		if m.review != nil {
@@ -60,11 +65,30 @@ func passes(input string) string {
 	var notes []struct{ Memory int }
 	_ = json.Unmarshal([]byte(input), &notes)
 	var verdicts []verdict
+	no := false
 	for _, n := range notes {
-		verdicts = append(verdicts, verdict{Memory: n.Memory})
+		verdicts = append(verdicts, verdict{n.Memory, &no, &no, &no})
 	}
 	text, _ := json.Marshal(map[string]any{"verdicts": verdicts})
 	return string(text)
+}
+
+// minds words what was asked for, whatever it is, and cites it.
+func minds(kind Kind, topic, text string) func(string) string {
+	return func(input string) string {
+		var lines []struct {
+			Entry int
+			Asked []string
+		}
+		_ = json.Unmarshal([]byte(input), &lines)
+		p := proposal{Kind: kind, Topic: topic, Text: text}
+		for _, l := range lines {
+			for _, span := range l.Asked {
+				p.Evidence = append(p.Evidence, citation{l.Entry, span})
+			}
+		}
+		return answers(p)(input)
+	}
 }
 
 func answers(proposals ...proposal) func(string) string {
@@ -108,7 +132,7 @@ func newKit(t *testing.T) *kit {
 func (k *kit) ends(run plugins.Run) {
 	k.Helper()
 	for _, task := range k.x.Tasks {
-		ended := plugins.Ended{Run: run, Outcome: plugins.Done, Key: task.Name, Try: 1}
+		ended := plugins.Ended{Run: run, Outcome: plugins.Done, Key: plugins.TaskKey("memory", task.Name, run.Turn), Try: 1}
 		if !task.Wants(ended) {
 			continue
 		}
@@ -118,23 +142,38 @@ func (k *kit) ends(run plugins.Run) {
 	}
 }
 
+var calls int
+
+// call is a call of its own.
 func (k *kit) call(run plugins.Run, tool string, arguments any) plugins.Result {
+	k.Helper()
+	calls++
+	return k.callAs(fmt.Sprintf("call_%d", calls), run, tool, arguments)
+}
+
+// callAs is a call by its id; the same one is made again after a crash.
+func (k *kit) callAs(id string, run plugins.Run, tool string, arguments any) plugins.Result {
 	k.Helper()
 	raw, err := json.Marshal(arguments)
 	if err != nil {
 		k.Fatal(err)
 	}
+	result, err := k.tool(tool).Call(k.Context(), plugins.Call{Run: run, Key: plugins.CallKey(run.Turn, id)}, raw)
+	if err != nil {
+		k.Fatalf("%s: %v", tool, err)
+	}
+	return result
+}
+
+func (k *kit) tool(name string) plugins.Tool {
+	k.Helper()
 	for _, t := range k.x.Tools {
-		if t.Name == tool {
-			result, err := t.Call(k.Context(), plugins.Call{Run: run, Key: "k"}, raw)
-			if err != nil {
-				k.Fatalf("%s: %v", tool, err)
-			}
-			return result
+		if t.Name == name {
+			return t
 		}
 	}
-	k.Fatalf("no tool %s", tool)
-	return plugins.Result{}
+	k.Fatalf("no tool %s", name)
+	return plugins.Tool{}
 }
 
 // texts are what is remembered of an owner now.

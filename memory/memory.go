@@ -88,13 +88,17 @@ type Memory struct {
 	Text     string   `json:"text"`
 	Evidence Evidence `json:"evidence"`
 	// Asked: somebody asked to have it remembered; else it was found after a turn.
-	Asked   bool      `json:"asked,omitempty"`
+	Asked bool `json:"asked,omitempty"`
+	// By is the call or the task that has written it: each writes once.
+	By      string    `json:"by,omitempty"`
 	Created time.Time `json:"created"`
 	Expires time.Time `json:"expires"`
 	// ReplacedBy is the memory that has taken its place.
 	ReplacedBy string `json:"replaced_by,omitempty"`
-	// Forgotten is when it was; for a day it can be brought back.
-	Forgotten time.Time `json:"forgotten,omitzero"`
+	// Forgotten is when it was; for a day it can be brought back. ForgottenBy is
+	// the call that did it; empty: a button.
+	Forgotten   time.Time `json:"forgotten,omitzero"`
+	ForgottenBy string    `json:"forgotten_by,omitempty"`
 	// Schema is the version of this record.
 	Schema int `json:"v"`
 }
@@ -118,6 +122,11 @@ const schema = 1
 // holds reports whether the memory counts at a moment.
 func (m Memory) holds(now time.Time) bool {
 	return m.ReplacedBy == "" && m.Forgotten.IsZero() && now.Before(m.Expires)
+}
+
+// returns reports whether the memory was forgotten and can be brought back.
+func (m Memory) returns(now time.Time) bool {
+	return m.ReplacedBy == "" && !m.Forgotten.IsZero() && now.Sub(m.Forgotten) < undo && now.Before(m.Expires)
 }
 
 // Authors are the distinct authors of the evidence, first cited first.

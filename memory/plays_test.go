@@ -136,6 +136,7 @@ func TestAReviewThatIsNotPassedKeepsNothing(t *testing.T) {
 		"of others":           `{"verdicts":[{"memory":1,"sensitive":false,"of_others":true,"order":false}]}`,
 		"an order":            `{"verdicts":[{"memory":1,"sensitive":false,"of_others":false,"order":true}]}`,
 		"nothing is said":     `{"verdicts":[]}`,
+		"half is said":        `{"verdicts":[{"memory":1,"sensitive":false}]}`,
 		"of another":          `{"verdicts":[{"memory":2,"sensitive":false,"of_others":false,"order":false}]}`,
 		"twice":               `{"verdicts":[{"memory":1,"sensitive":true,"of_others":false,"order":false},{"memory":1,"sensitive":false,"of_others":false,"order":false}]}`,
 		"no JSON":             `they are fine`,

@@ -78,32 +78,29 @@ func (p *Plugin) extract(from func(plugins.Run) (extraction, bool)) func(context
 		if !ok || ended.Outcome != plugins.Done {
 			return nil
 		}
-		all, err := p.options.Store.All(ctx, x.owner)
-		if err != nil {
+		x.by = ended.Key
+		if written, err := p.options.Store.WrittenBy(ctx, x.owner, x.by); err != nil || len(written) > 0 {
 			return err
 		}
-		for _, m := range all {
-			if m.Evidence.Turn == ended.Turn && !m.Asked {
-				return nil
-			}
-		}
-		memories, err := x.propose(ctx, p.options.Model, ended.Run, p.services)
-		if errors.Is(err, errAnswer) {
+		found, err := x.propose(ctx, p.options.Model, ended.Turn, p.services)
+		switch {
+		case errors.Is(err, ErrSpent):
+			p.options.Count(CountMemories, countedSpent, 1)
+			return nil
+		case errors.Is(err, errAnswer):
 			p.options.Count(CountMemories, countedNoAnswer, 1)
 			p.services.Log.Warn("no memories", "turn", ended.Turn, "owner", x.owner.Key(), "err", err)
 			return nil
 		}
-		if err != nil || len(memories) == 0 {
+		if err != nil || len(found.memories) == 0 {
 			return err
 		}
-		outcomes, err := p.options.Store.Add(ctx, x.owner, p.services.Now(), memories...)
-		if errors.Is(err, ErrFull) {
-			p.options.Count(CountMemories, countedFull, len(memories))
-			p.services.Log.Warn("memories are full", "turn", ended.Turn, "owner", x.owner.Key())
-			return nil
-		}
+		outcomes, err := p.options.Store.Add(ctx, x.owner, p.services.Now(), found.memories...)
 		for _, o := range outcomes {
 			p.options.Count(CountMemories, string(o), 1)
+			if o == full {
+				p.services.Log.Warn("memories are full", "turn", ended.Turn, "owner", x.owner.Key())
+			}
 		}
 		return err
 	}

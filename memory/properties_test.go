@@ -87,7 +87,7 @@ func TestRandomPlaysKeepPeopleApart(t *testing.T) {
 				(e.Origin == chat.Result || e.Author.Team == "T1" && (e.Origin == chat.Request || e.Origin == chat.Steer || e.Origin == chat.Thread))
 		}
 		for _, task := range x.Tasks {
-			ended := plugins.Ended{Run: run, Outcome: plugins.Done, Key: task.Name, Try: 1}
+			ended := plugins.Ended{Run: run, Outcome: plugins.Done, Key: plugins.TaskKey("memory", task.Name, run.Turn), Try: 1}
 			m.proposed = nil
 			if task.Wants(ended) {
 				if err := task.Run(t.Context(), ended); err != nil {

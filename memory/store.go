@@ -33,7 +33,7 @@ type Store struct {
 // NewStore keeps memories under the prefix. header is for a server of its own:
 // the embedded one does not know script headers.
 func NewStore(client redis.UniversalClient, prefix string, header bool) *Store {
-	source := "-- memory_swap_v1\n" + swapSource
+	source := "-- memory_swap_v2\n" + swapSource
 	if header {
 		source = "#!lua\n" + source
 	}
@@ -130,11 +130,11 @@ func (s *Store) write(ctx context.Context, o Owner, b *book, next time.Time) (bo
 		}
 	}
 	args := append([]any{o.Key(), b.version, milliseconds(next), milliseconds(last), len(gone)}, append(gone, kept...)...)
-	version, err := s.swap.Run(ctx, s.redis, []string{s.book(o), s.due(shardOf(o))}, args...).Int64()
+	done, err := s.swap.Run(ctx, s.redis, []string{s.book(o), s.due(shardOf(o))}, args...).Int64()
 	if err != nil {
 		return false, fmt.Errorf("write memories of %s: %w", o.Key(), err)
 	}
-	return version >= 0, nil
+	return done > 0, nil
 }
 
 // milliseconds is a time as Redis takes it; 0 is the zero time.
@@ -148,8 +148,8 @@ func milliseconds(t time.Time) int64 {
 // Add takes memories in, all in one step, and says what became of each.
 func (s *Store) Add(ctx context.Context, o Owner, now time.Time, memories ...Memory) (outcomes []outcome, err error) {
 	err = s.change(ctx, o, now, func(b *book) error {
-		outcomes, err = b.add(now, memories...)
-		return err
+		outcomes = b.add(now, memories...)
+		return nil
 	})
 	return outcomes, err
 }
@@ -173,10 +173,23 @@ func (s *Store) All(ctx context.Context, o Owner) ([]Memory, error) {
 	return slices.SortedFunc(maps.Values(b.entries), func(x, y Memory) int { return x.Created.Compare(y.Created) }), nil
 }
 
-// Forget takes memories out of use and answers those that it found.
-func (s *Store) Forget(ctx context.Context, o Owner, now time.Time, ids ...string) (gone []Memory, err error) {
+// WrittenBy are the records that a call or a task has written, whatever has
+// become of them.
+func (s *Store) WrittenBy(ctx context.Context, o Owner, by string) ([]Memory, error) {
+	all, err := s.All(ctx, o)
+	return slices.DeleteFunc(all, func(m Memory) bool { return by == "" || m.By != by }), err
+}
+
+// Forget takes memories out of use, with what they have replaced, and answers
+// those that it found. by is the key of the call that asks for it; empty: a
+// person has pressed a button. The calls of one turn that name one memory each
+// forget one in all: about a call that names several its person is asked.
+func (s *Store) Forget(ctx context.Context, o Owner, now time.Time, by string, ids ...string) (gone []Memory, err error) {
 	err = s.change(ctx, o, now, func(b *book) error {
-		gone = b.forget(now, ids...)
+		if by != "" && len(ids) == 1 && b.forgot(by) {
+			return errOneATurn
+		}
+		gone = b.forget(now, by, ids...)
 		return nil
 	})
 	return gone, err

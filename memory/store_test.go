@@ -2,9 +2,9 @@ package memory
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -76,7 +76,7 @@ func TestForgottenMemoriesComeBackForADay(t *testing.T) {
 	id := held[0].ID
 	forget := func() {
 		t.Helper()
-		if gone, err := k.store.Forget(t.Context(), mine(alice), k.now, id); err != nil || len(gone) != 1 {
+		if gone, err := k.store.Forget(t.Context(), mine(alice), k.now, "", id); err != nil || len(gone) != 1 {
 			t.Fatalf("forgot %d, %v", len(gone), err)
 		}
 		k.holds(mine(alice))
@@ -138,12 +138,16 @@ func TestAFullStoreSaysSo(t *testing.T) {
 		t.Fatal(err)
 	}
 	one := Memory{Kind: Fact, Topic: "one more", Text: "one more", Created: k.now, Expires: k.now.Add(day), Schema: schema}
-	if _, err := k.store.Add(t.Context(), mine(alice), k.now, one); !errors.Is(err, ErrFull) {
-		t.Errorf("one more than %d: %v", most, err)
+	other := Memory{Kind: Fact, Topic: "word007", Text: "another one", Created: k.now, Expires: k.now.Add(day), Schema: schema}
+	if outcomes, err := k.store.Add(t.Context(), mine(alice), k.now, one, other); err != nil || !slices.Equal(outcomes, []outcome{full, replaced}) {
+		t.Errorf("one more than %d, and one in place of another: %v, %v", most, outcomes, err)
 	}
-	run := turnOf(alice).asks("remember that I prefer terse code reviews").Run
-	got := k.call(run, "remember", rememberIn{For: "me", Kind: Preference, Topic: "reviews", Text: "Prefers terse code reviews.", Spans: []string{"I prefer terse code reviews"}})
-	if !got.Error || len(k.texts(mine(alice))) != most {
+	if items := k.sees(alice); !strings.Contains(items[0].Text, "nothing is added") {
+		t.Errorf("her home tab says %q", items[0].Text)
+	}
+	k.model.propose = likesTerse
+	got := k.call(turnOf(alice).asks("remember that I prefer terse code reviews").Run, "remember", reviews("I prefer terse code reviews"))
+	if !got.Error || !strings.Contains(got.Text, "as many as there may be") || len(k.texts(mine(alice))) != most {
 		t.Errorf("a full store said %q", got.Text)
 	}
 }
@@ -195,7 +199,7 @@ func TestBooksKeepTheirRules(t *testing.T) {
 				m := Memory{Kind: Fact, Topic: rapid.SampledFrom([]string{"door", "wall"}).Draw(t, "topic"), Text: o.Key() + " likes " + text, Created: now, Expires: now.Add(60 * day), Schema: schema}
 				_, err = store.Add(ctx, o, now, m)
 			case 2:
-				_, err = store.Forget(ctx, o, now, ids...)
+				_, err = store.Forget(ctx, o, now, "", ids...)
 			case 3:
 				all, _ := store.All(ctx, o)
 				ids = ids[:0]

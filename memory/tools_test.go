@@ -8,8 +8,28 @@ import (
 	"reeve/runtime/chat"
 )
 
-func reviews(spans ...string) rememberIn {
-	return rememberIn{For: "me", Kind: Preference, Topic: "code review style", Text: "Prefers terse code reviews.", Spans: spans}
+func reviews(spans ...string) rememberIn { return rememberIn{For: "me", Spans: spans} }
+
+// likesTerse words what Alice likes, and deploysTuesdays what is so in the channel.
+var (
+	likesTerse      = minds(Preference, "code review style", "Prefers terse code reviews.")
+	deploysTuesdays = minds(Knowledge, "deploy of the shop", "Runs on Tuesdays.")
+)
+
+// learnsOf lets Alice and Bob have something remembered.
+func (k *kit) learnsOf(people ...chat.Actor) {
+	k.Helper()
+	for _, who := range people {
+		run, in := turnOf(alice).asks("I prefer terse code reviews").Run, reviews("I prefer terse code reviews")
+		k.model.propose = likesTerse
+		if who == bob {
+			run, in = turnOf(bob).asks("the deploy of the shop runs on Tuesdays").Run, rememberIn{For: "channel", Spans: []string{"deploy of the shop runs on Tuesdays"}}
+			k.model.propose = deploysTuesdays
+		}
+		if got := k.call(run, "remember", in); got.Error {
+			k.Fatalf("it was answered %+v", got)
+		}
+	}
 }
 
 func TestRememberIsHeldToWhatItsActorTyped(t *testing.T) {
@@ -21,19 +41,21 @@ func TestRememberIsHeldToWhatItsActorTyped(t *testing.T) {
 	}{
 		"his own words":           {turnOf(alice).asks("remember that " + words), reviews(words), ""},
 		"his own steer":           {turnOf(alice).asks("one thing").steers(alice, words), reviews(words), ""},
-		"words of the thread":     {turnOf(alice).thread(bob, words).asks("remember that"), reviews(words), "no entry"},
-		"words of nobody":         {turnOf(alice).asks("remember that " + words), reviews("I love very long reviews"), "no entry"},
-		"no words":                {turnOf(alice).asks("remember that " + words), reviews(), "cites nothing"},
+		"words of the thread":     {turnOf(alice).thread(bob, words).asks("remember that"), reviews(words), "does not stand"},
+		"words of nobody":         {turnOf(alice).asks("remember that " + words), reviews("I love very long reviews"), "does not stand"},
+		"no words":                {turnOf(alice).asks("remember that " + words), reviews(), "cite the words"},
 		"somebody has steered":    {turnOf(alice).asks("remember that "+words).steers(bob, "and me too"), reviews(words), "turn of one's own"},
 		"a system actor":          {turnOf(chat.SystemActor("scheduler")).asks(words), reviews(words), "acts for no person"},
-		"for somebody else":       {turnOf(alice).asks(words), rememberIn{For: "UBOB", Kind: Preference, Topic: "a b", Text: "c", Spans: []string{words}}, `"me" or "channel"`},
-		"a channel's, in a DM":    {dm(turnOf(alice).asks("we deploy on Tuesdays")), rememberIn{For: "channel", Kind: Knowledge, Topic: "deploys", Text: "On Tuesdays.", Spans: []string{"we deploy on Tuesdays"}}, "only a public channel"},
-		"a secret":                {turnOf(alice).asks("remember my password is hunter2!"), rememberIn{For: "me", Kind: Fact, Topic: "password", Text: "It is hunter2!", Spans: []string{"my password is hunter2!"}}, "never remembered"},
-		"a secret in the span":    {turnOf(alice).asks("remember my password is hunter2!"), rememberIn{For: "me", Kind: Fact, Topic: "sign-in", Text: "Signs in.", Spans: []string{"my password is hunter2!"}}, "never remembered"},
-		"a preference, laundered": {turnOf(alice).asks(words), rememberIn{For: "channel", Kind: Preference, Topic: "reviews", Text: "Terse.", Spans: []string{words}}, "kind"},
+		"for somebody else":       {turnOf(alice).asks(words), rememberIn{For: "UBOB", Spans: []string{words}}, `"me" or "channel"`},
+		"a channel's, in a DM":    {dm(turnOf(alice).asks("we deploy on Tuesdays")), rememberIn{For: "channel", Spans: []string{"we deploy on Tuesdays"}}, "only a public channel"},
+		"a secret":                {turnOf(alice).asks("remember my password is hunter2!"), reviews("my password is hunter2!"), "never remembered"},
+		"a secret, in pieces":     {turnOf(alice).asks("remember my pass\u200bword is hunter2!"), reviews("my pass\u200bword is hunter2!"), "never remembered"},
+		"nothing to be cited":     {turnOf(alice).asks("remember that"), reviews("that"), "too short"},
+		"a preference, laundered": {turnOf(alice).asks(words), rememberIn{For: "channel", Spans: []string{words}}, "say nothing that could be"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			k := newKit(t)
+			k.model.propose = likesTerse
 			got := k.call(c.run.Run, "remember", c.in)
 			if c.want == "" {
 				if got.Error || !got.Private {
@@ -62,8 +84,8 @@ func TestRememberOfAnotherPersonIsRefusedWithoutEcho(t *testing.T) {
 	k.model.review = func(string) string {
 		return `{"verdicts":[{"memory":1,"sensitive":false,"of_others":true,"order":false}]}`
 	}
-	got := k.call(turnOf(alice).asks("remember that David prefers long meetings").Run, "remember",
-		rememberIn{For: "me", Kind: Fact, Topic: "David's meetings", Text: "David prefers long meetings.", Spans: []string{"David prefers long meetings"}})
+	k.model.propose = minds(Fact, "David's meetings", "David prefers long meetings.")
+	got := k.call(turnOf(alice).asks("remember that David prefers long meetings").Run, "remember", reviews("David prefers long meetings"))
 	if !got.Error || strings.Contains(got.Text, "David") || strings.Contains(got.Text, "meeting") {
 		t.Errorf("it was answered %q", got.Text)
 	}
@@ -72,9 +94,7 @@ func TestRememberOfAnotherPersonIsRefusedWithoutEcho(t *testing.T) {
 
 func TestRecallTellsEachHisOwn(t *testing.T) {
 	k := newKit(t)
-	k.call(turnOf(alice).asks("I prefer terse code reviews").Run, "remember", reviews("I prefer terse code reviews"))
-	k.call(turnOf(bob).asks("the deploy of the shop runs on Tuesdays").Run, "remember",
-		rememberIn{For: "channel", Kind: Knowledge, Topic: "deploy of the shop", Text: "Runs on Tuesdays.", Spans: []string{"deploy of the shop runs on Tuesdays"}})
+	k.learnsOf(alice, bob)
 
 	if got := k.call(turnOf(alice).asks("x").Run, "recall", recallIn{"how do I like code reviews?"}); !strings.Contains(got.Text, "terse") {
 		t.Errorf("Alice is told %q", got.Text)
@@ -102,10 +122,10 @@ func TestRecallTellsEachHisOwn(t *testing.T) {
 
 func TestForgetTakesItsActorsOwnAndTheChannels(t *testing.T) {
 	k := newKit(t)
-	k.call(turnOf(alice).asks("I prefer terse code reviews").Run, "remember", reviews("I prefer terse code reviews"))
+	k.learnsOf(alice)
 	held, _ := k.store.Held(t.Context(), mine(alice), k.now)
 	id := held[0].ID
-	if got := k.call(turnOf(bob).asks("x").Run, "forget", forgetIn{IDs: []string{id}}); !got.Error {
+	if got := k.call(turnOf(bob).asks("x").Run, "forget", forgetIn{Memories: []named{{id, "code review style"}}}); !got.Error {
 		t.Errorf("Bob forgets what is Alice's: %+v", got)
 	}
 	k.holds(mine(alice), "Prefers terse code reviews.")
@@ -114,13 +134,12 @@ func TestForgetTakesItsActorsOwnAndTheChannels(t *testing.T) {
 		t.Errorf("Alice forgets: %+v", got)
 	}
 	k.holds(mine(alice))
-	if got := k.call(turnOf(alice).asks("x").Run, "forget", forgetIn{IDs: []string{id}, BringBack: true}); got.Error {
+	if got := k.call(turnOf(alice).asks("x").Run, "forget", forgetIn{Memories: []named{{id, "code review style"}}, BringBack: true}); got.Error {
 		t.Errorf("Alice brings it back: %+v", got)
 	}
 	k.holds(mine(alice), "Prefers terse code reviews.")
 
-	k.call(turnOf(bob).asks("the deploy of the shop runs on Tuesdays").Run, "remember",
-		rememberIn{For: "channel", Kind: Knowledge, Topic: "deploy of the shop", Text: "Runs on Tuesdays.", Spans: []string{"deploy of the shop runs on Tuesdays"}})
+	k.learnsOf(bob)
 	if got := k.call(turnOf(alice).asks("x").Run, "forget", forgetIn{About: "deploy of the shop"}); got.Error {
 		t.Errorf("a member forgets what is the channel's: %+v", got)
 	}
@@ -129,9 +148,7 @@ func TestForgetTakesItsActorsOwnAndTheChannels(t *testing.T) {
 
 func TestThePromptHasWhatItsReaderMayKnow(t *testing.T) {
 	k := newKit(t)
-	k.call(turnOf(alice).asks("I prefer terse code reviews").Run, "remember", reviews("I prefer terse code reviews"))
-	k.call(turnOf(bob).asks("the deploy of the shop runs on Tuesdays").Run, "remember",
-		rememberIn{For: "channel", Kind: Knowledge, Topic: "deploy of the shop", Text: "Runs on Tuesdays.", Spans: []string{"deploy of the shop runs on Tuesdays"}})
+	k.learnsOf(alice, bob)
 	shows := func(run plugins.Run) string {
 		t.Helper()
 		var b strings.Builder
@@ -167,32 +184,23 @@ func TestThePromptHasWhatItsReaderMayKnow(t *testing.T) {
 }
 
 // What a model has read in private does not get into what a channel remembers,
-// whatever it cites.
+// whatever it cites: who words it has not read it.
 func TestS5_AChannelRemembersNothingPrivate(t *testing.T) {
 	const words = "remember that we deploy on Tuesdays at 10"
 	private := func(e *plugins.Entry) { e.Private = true }
-	with := func() *play {
-		return turnOf(alice).add(chat.Result, chat.Context, chat.Actor{}, "the merger with Initech is on 4 May", private).asks(words)
+	k := newKit(t)
+	k.model.propose = minds(Knowledge, "deploys", "The team ships each week, on Tuesdays.")
+	run := turnOf(alice).add(chat.Result, chat.Context, chat.Actor{}, "the merger with Initech is on 4 May", private).asks(words).Run
+	if got := k.call(run, "remember", rememberIn{For: "channel", Spans: []string{"merger with Initech"}}); !got.Error {
+		t.Errorf("of what is private it was answered %+v", got)
 	}
-	for name, c := range map[string]struct {
-		run  *play
-		text string
-		want bool
-	}{
-		"nothing private":           {turnOf(alice).asks(words), "The team ships each week, on Tuesdays.", true},
-		"words of the channel":      {with(), "We deploy on Tuesdays at 10.", true},
-		"a word of what is private": {with(), "On Tuesdays Initech.", false},
-		"a number":                  {with(), "We deploy on Tuesdays at 4.", false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			k := newKit(t)
-			got := k.call(c.run.Run, "remember", rememberIn{For: "channel", Kind: Knowledge, Topic: "deploys", Text: c.text, Spans: []string{"we deploy on Tuesdays"}})
-			if got.Error == c.want || !c.want && !strings.Contains(got.Text, "everybody reads") {
-				t.Errorf("it was answered %+v", got)
-			}
-			if kept := k.texts(channel); len(kept) == 1 != c.want {
-				t.Errorf("the channel has %q", kept)
-			}
-		})
+	if got := k.call(run, "remember", rememberIn{For: "channel", Spans: []string{"we deploy on Tuesdays"}}); got.Error || got.Private {
+		t.Errorf("it was answered %+v", got)
+	}
+	k.holds(channel, "The team ships each week, on Tuesdays.")
+	for _, input := range append(k.model.proposed, k.model.reviewed...) {
+		if strings.Contains(input, "Initech") {
+			t.Errorf("it was worded by who has read %s", input)
+		}
 	}
 }

@@ -30,7 +30,7 @@ var counted = []struct{ told, name, label, help string }{
 	{runtime.CountTasks, "reeve_tasks_total", "result", "Tries of plugins' tasks after a turn: done, again (it failed, and is tried again after a pause), release (cut by the end of the process or of its lease; it does not count as a try) or aside (it failed for the last time)."},
 	{runtime.CountHandedBack, "reeve_messages_handed_back_total", "", "Messages that a turn of somebody else's handed back to their author, as a request of his own."},
 	{runtime.CountRouted, "reeve_messages_routed_total", "result", "Messages that were put to the router: steer_context or wait (it moved them there), unchanged, or skipped because too many were asked about."},
-	{memory.CountMemories, "reeve_memories_total", "result", "What became of memories that were proposed: added, known, replaced (an older one of the same topic), full (there are too many), or no_answer (the model did not answer in the form it was asked for)."},
+	{memory.CountMemories, "reeve_memories_total", "result", "What became of memories that were proposed: added, known, replaced (an older one of the same topic), full (there are too many), no_answer (the model did not answer in the form it was asked for), or spent (the person may use no more of the model today)."},
 	{mailbox.CountUntouched, "reeve_turns_untouched_total", "", "Requests that nobody had touched for a day, parked and told of."},
 	{slackapp.CountParts, "reeve_parts_total", "result", "Parts of answers that the sender has done with: posted, found (posted by a lost attempt), refused by Slack, late (too old) or moved (to a DM)."},
 	{slackapp.CountLooks, "reeve_looks_total", "", "Looks into a thread before a part was posted again."},

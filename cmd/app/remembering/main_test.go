@@ -8,14 +8,18 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"reeve/agent/scripted"
 	"reeve/cmd/app/apptest"
+	"reeve/memory"
+	"reeve/plugins"
+	"reeve/plugins/clock"
 	"reeve/runtime/mailbox/redistest"
 	"reeve/slackapp/simulator"
 )
 
-func TestMain(m *testing.M) { apptest.Main(m, nil) }
+func TestMain(m *testing.M) { apptest.Main(m, []plugins.Plugin{clock.New(time.Now), memory.New()}) }
 
 // place is a workspace with one bot in it.
 type place struct {
@@ -121,4 +125,25 @@ func (p place) asked(n int) []scripted.Request {
 	p.Helper()
 	p.Until(p.T, fmt.Sprintf("%d requests for notes", n), func() bool { return len(p.Model.Forms()) >= n })
 	return p.Model.Forms()
+}
+
+// readForPeople is what the model was given when it was asked for personal
+// memories: of each request the texts that it has read, in order.
+func (p place) readForPeople() (read []string) {
+	for _, r := range p.Model.Forms() {
+		given := r.Messages[len(r.Messages)-1].Content
+		if strings.Contains(string(r.Format), "verdicts") || strings.Contains(given, `"author":`) {
+			continue
+		}
+		var entries []struct{ Text string }
+		if err := json.Unmarshal([]byte(given), &entries); err != nil {
+			p.Fatalf("%s: %v", given, err)
+		}
+		var texts []string
+		for _, e := range entries {
+			texts = append(texts, e.Text)
+		}
+		read = append(read, strings.Join(texts, " | "))
+	}
+	return read
 }

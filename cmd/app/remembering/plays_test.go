@@ -109,9 +109,9 @@ func TestWhatBobSaysIsNotRememberedOfAlice(t *testing.T) {
 func TestAliceAsksToRememberAndWhatIsKnown(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, "MEMORY_EXTRACTION=off")
-	p.proposes("", "", "", "")
+	p.proposes("preference", "code review style", "Prefers terse code reviews.", terse)
 	p.Start(t)
-	arguments := map[string]any{"for": "me", "kind": "preference", "topic": "code review style", "text": "Prefers terse code reviews.", "spans": []string{terse}}
+	arguments := map[string]any{"for": "me", "spans": []string{terse}}
 	p.asks(simulator.Alice, simulator.General, "<@"+p.Slack.Bot().UserID+"> remember that "+terse, "I will", scripted.Call("call_1", "remember", arguments))
 	p.asks(simulator.Alice, simulator.General, "<@"+p.Slack.Bot().UserID+"> what do you know about me?", "look at your messages", scripted.Call("call_2", "recall", map[string]any{}))
 	p.Until(t, "the list", func() bool {
@@ -127,7 +127,7 @@ func TestAliceAsksToRememberAndWhatIsKnown(t *testing.T) {
 			t.Errorf("in the channel stands %q", m.Text)
 		}
 	}
-	arguments["text"], arguments["spans"] = "Bob prefers long reviews.", []string{"Bob prefers long reviews"}
+	arguments["spans"] = []string{"Bob prefers long reviews"}
 	p.asks(simulator.Alice, simulator.General, "<@"+p.Slack.Bot().UserID+"> remember something", "no", scripted.Call("call_3", "remember", arguments))
 	if tab := p.home(simulator.Alice); strings.Contains(tab, "long reviews") || !strings.Contains(tab, "terse") {
 		t.Errorf("Alice sees %s", tab)
