@@ -3,6 +3,7 @@ package slackapp_test
 import (
 	"context"
 	"encoding/json"
+	"reflect"
 	"testing"
 	"testing/synctest"
 
@@ -53,7 +54,7 @@ func TestP1_AClickIsAcknowledgedWhenItIsDurable(t *testing.T) {
 		synctest.Wait()
 		s.wantAcks("e1")
 		want := slackapp.Click{By: chat.Person("T1", "UALICE"), Action: "home:memory:forget:m_1", Value: "x", Home: true}
-		if len(d.clicks) != 2 || d.clicks[1] != want || d.after != 1 {
+		if len(d.clicks) != 2 || !reflect.DeepEqual(d.clicks[1], want) || d.after != 1 {
 			t.Errorf("clicks: %+v, then %d", d.clicks, d.after)
 		}
 		if n := s.Stats().InFlight; n != 0 {

@@ -21,6 +21,8 @@ type Envelope struct {
 	// Attempt counts Slack's repetitions; the first delivery is 0.
 	Attempt int    `json:"retry_attempt"`
 	Reason  string `json:"retry_reason"`
+	// Accepts: the acknowledgement may carry an answer.
+	Accepts bool `json:"accepts_response_payload"`
 }
 
 // Delivery is an envelope with the way back. Ack returns at once; an
@@ -28,6 +30,8 @@ type Envelope struct {
 type Delivery struct {
 	Envelope
 	Ack func()
+	// Answer acknowledges with an answer; nil where none can be given.
+	Answer func(answer any)
 }
 
 // Inbox is the runtime, as the edge sees it.
@@ -55,6 +59,7 @@ type EdgeOptions struct {
 	// Clicks does what buttons say, and Home shows a home tab that a person has
 	// opened; both may be nil.
 	Clicks Clicks
+	Forms  Forms // what windows ask, is handed in here; may be nil
 	Home   func(ctx context.Context, person chat.Actor)
 
 	Hold           time.Duration // of a mention, for its message; 500 ms

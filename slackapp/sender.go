@@ -22,6 +22,9 @@ type Outbox interface {
 	// Release does the same and gives the lease up: another replica goes on at
 	// once.
 	Release(ctx context.Context, lease mailbox.SendLease, done ...mailbox.Posted) error
+	// PostedAt finds the post of a part with a card; ok is false where none is
+	// known.
+	PostedAt(ctx context.Context, in chat.Conversation, part string) (channel chat.ChannelID, ts chat.TS, ok bool, err error)
 }
 
 // SenderOptions are what a Sender is made of. Zero durations and numbers mean

@@ -29,6 +29,7 @@ type drain struct {
 
 	mu      sync.Mutex
 	queues  map[chat.Destination][]chat.Part // of each lane that runs
+	places  map[string]posted                // of parts that this drain has posted
 	trusted time.Time                        // when the last renewal began
 	renewed chan struct{}                    // closed by the next renewal
 }
@@ -38,7 +39,7 @@ func newDrain(s *Sender, lease mailbox.SendLease) *drain {
 	return &drain{
 		s: s, lease: lease, log: s.opts.Log.With("conversation", lease.Conversation.Key()),
 		given: map[string]bool{}, out: make(chan mailbox.Posted), over: over, endOver: end,
-		queues: map[chat.Destination][]chat.Part{}, trusted: lease.Start, renewed: make(chan struct{}),
+		queues: map[chat.Destination][]chat.Part{}, places: map[string]posted{}, trusted: lease.Start, renewed: make(chan struct{}),
 	}
 }
 

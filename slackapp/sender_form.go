@@ -8,17 +8,25 @@ import (
 
 // form is the part on its rung, as the call's options.
 func (s *Sender) form(a *attempt) []slack.MsgOption {
-	post := render.Render(a.part.Markdown, a.rung, render.Options{Mentions: a.part.Mentions, Name: s.opts.Name})
-	if post.Text == "" && post.Markdown == "" {
-		post = render.Render(TextNoAnswer(), render.Plain, render.Options{})
-	}
-	options := append(postOptions(post), slack.MsgOptionMetadata(slack.SlackMetadata{
+	options := append(s.content(a), slack.MsgOptionMetadata(slack.SlackMetadata{
 		EventType: partEvent, EventPayload: map[string]any{"id": a.part.ID},
 	}))
 	if a.thread != "" {
 		options = append(options, slack.MsgOptionTS(string(a.thread)))
 	}
 	return options
+}
+
+// content is what the part says, without where it stands.
+func (s *Sender) content(a *attempt) []slack.MsgOption {
+	if a.forms != nil {
+		return cardOptions(a.forms[a.rung], a.text)
+	}
+	post := render.Render(a.part.Markdown, a.rung, render.Options{Mentions: a.part.Mentions, Name: s.opts.Name})
+	if post.Text == "" && post.Markdown == "" {
+		post = render.Render(TextNoAnswer(), render.Plain, render.Options{})
+	}
+	return postOptions(post)
 }
 
 // postOptions are the same for all that we post: nothing is unfurled, since

@@ -110,10 +110,8 @@ func (d *drain) pages(a *attempt, page func(context.Context, string) ([]slack.Me
 			switch id := d.s.partOf(m); {
 			case id == a.part.ID:
 				f.whole++
-				if a.channel == d.lease.Conversation.Channel {
-					f.ts = chat.TS(m.Timestamp)
-				}
-			case strings.HasPrefix(id, a.part.ID+"~"):
+				f.ts = chat.TS(m.Timestamp)
+			case strings.HasPrefix(id, a.part.ID+"~") && !a.apart:
 				f.piece = true
 			}
 		}

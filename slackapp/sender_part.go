@@ -21,6 +21,10 @@ type attempt struct {
 	channel chat.ChannelID
 	thread  chat.TS
 	rung    render.Rung
+	// forms are a card's, one for each rung; nil: the part is no card.
+	forms []cardForm
+	text  string // that says in a line what the card is
+	apart bool   // its arguments stand above it
 	// began is just before the first try; a post of the part is not older.
 	began time.Time
 	// open: a try may have been carried out, until its deadline.
@@ -40,9 +44,23 @@ type attempt struct {
 // be; its only error is errOver. rung is the first form to be tried. The message
 // that the part became is named where it stands in the conversation's channel.
 func (d *drain) deliver(part chat.Part, rung render.Rung, look bool) (mailbox.Posted, error) {
+	if part.Edits != "" {
+		return d.edit(part)
+	}
 	a := &attempt{part: part, thread: part.To.Thread, rung: rung, began: time.Now(), open: look}
+	if part.Card != nil {
+		a.text = TextCard(*part.Card)
+		if a.forms = wholeForms(*part.Card); len(a.forms) == 0 {
+			return d.cardApart(a, look)
+		}
+	}
+	return d.carry(a, look)
+}
+
+// carry makes attempts until one is the last.
+func (d *drain) carry(a *attempt, look bool) (mailbox.Posted, error) {
 	if look {
-		a.began = written(part)
+		a.began = written(a.part)
 	}
 	for !a.over {
 		err := d.try(a)
@@ -57,22 +75,34 @@ func (d *drain) deliver(part chat.Part, rung render.Rung, look bool) (mailbox.Po
 			return mailbox.Posted{}, err
 		}
 	}
-	if a.cut {
+	switch {
+	case a.cut && a.forms != nil:
+		return d.cardApart(a, look)
+	case a.cut:
 		return d.pieces(a, look)
 	}
-	return mailbox.Posted{ID: part.ID, TS: a.posted, Unsent: a.unsent}, nil
+	out := mailbox.Posted{ID: a.part.ID, Card: a.part.Card != nil, DM: a.part.To.Channel == "", Unsent: a.unsent}
+	if a.posted != "" {
+		out.Channel, out.TS = a.channel, a.posted
+	}
+	return out, nil
 }
 
 // react says what a failure changes, and for how long to wait.
 func (d *drain) react(a *attempt, f *failure) time.Duration {
 	switch f.kind {
 	case failForm:
-		if int(a.rung)+1 < render.Rungs {
+		if int(a.rung)+1 < a.rungs() {
 			a.rung++
 			d.log.Warn("post refused for its form, trying a plainer one", "part", a.part.ID, "rung", int(a.rung), "err", f.text())
 			return 0
 		}
-		if f.code() == "msg_too_long" && a.canCut() {
+		if a.canPart() {
+			d.log.Warn("card refused for its form, putting its arguments into posts of their own", "part", a.part.ID, "err", f.text())
+			a.over, a.cut = true, true
+			return 0
+		}
+		if a.forms == nil && f.code() == "msg_too_long" && a.canCut() {
 			d.log.Warn("post refused for its length, cutting it", "part", a.part.ID)
 			a.over, a.cut = true, true
 			return 0
@@ -127,7 +157,7 @@ func (d *drain) pieces(a *attempt, look bool) (mailbox.Posted, error) {
 			return out, nil
 		}
 		if out.TS == "" {
-			out.TS = p.TS
+			out.Channel, out.TS, out.DM = p.Channel, p.TS, p.DM
 		}
 	}
 	return out, nil

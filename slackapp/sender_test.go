@@ -26,6 +26,7 @@ type outbox struct {
 	mu       sync.Mutex
 	parts    []chat.Part
 	unsent   []mailbox.Posted // with which the sender has done so
+	posted   []mailbox.Posted // where the others stand
 	fails    int              // calls that go wrong; for ever when negative
 	err      error            // with which they do
 	calls    int
@@ -57,6 +58,7 @@ func (o *outbox) Sent(_ context.Context, _ mailbox.SendLease, done ...mailbox.Po
 		p := o.parts[i]
 		o.parts = slices.Delete(o.parts, i, i+1)
 		if d.Unsent == nil {
+			o.posted = append(o.posted, d)
 			continue
 		}
 		o.unsent = append(o.unsent, d)
@@ -68,6 +70,18 @@ func (o *outbox) Sent(_ context.Context, _ mailbox.SendLease, done ...mailbox.Po
 		close(o.released)
 	}
 	return slices.Clone(o.parts), nil
+}
+
+// PostedAt knows the cards that stand somewhere.
+func (o *outbox) PostedAt(_ context.Context, _ chat.Conversation, part string) (chat.ChannelID, chat.TS, bool, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, p := range o.posted {
+		if p.ID == part && p.Card && p.TS != "" {
+			return p.Channel, p.TS, true, nil
+		}
+	}
+	return "", "", false, nil
 }
 
 func (o *outbox) add(p chat.Part) {
@@ -147,6 +161,10 @@ func (b *bench) Sent(ctx context.Context, l mailbox.SendLease, done ...mailbox.P
 
 func (b *bench) Release(ctx context.Context, l mailbox.SendLease, done ...mailbox.Posted) error {
 	return b.box.Release(ctx, l, done...)
+}
+
+func (b *bench) PostedAt(ctx context.Context, in chat.Conversation, part string) (chat.ChannelID, chat.TS, bool, error) {
+	return b.box.PostedAt(ctx, in, part)
 }
 
 func (b *bench) part(n int, markdown string) chat.Part {

@@ -48,12 +48,22 @@ func (d *drain) try(a *attempt) error {
 	if a.thread != "" && answer.ThreadTimestamp == "" && answer.Timestamp != "" {
 		d.log.Info("slack posted a reply outside of its thread", "part", a.part.ID)
 	}
-	if a.channel == d.lease.Conversation.Channel {
-		a.posted = chat.TS(answer.Timestamp)
-	}
+	d.stands(a, chat.TS(answer.Timestamp))
 	d.s.opts.Count(CountParts, "posted", 1)
 	d.log.Debug("part posted", "part", a.part.ID, "turn", a.part.Turn)
 	return nil
+}
+
+// stands says as what the part was posted, and remembers it of a card, for a
+// part that takes its place.
+func (d *drain) stands(a *attempt, ts chat.TS) {
+	a.posted = ts
+	if a.part.Card == nil || ts == "" {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.places[a.part.ID] = posted{a.channel, ts}
 }
 
 // settleOpen finds out how a try ended that may have been carried out.
@@ -73,7 +83,8 @@ func (d *drain) settleOpen(a *attempt) error {
 	a.open = false
 	switch {
 	case found.whole > 0:
-		a.over, a.posted = true, found.ts
+		a.over = true
+		d.stands(a, found.ts)
 		d.s.opts.Count(CountParts, "found", 1)
 		d.log.Info("part found posted", "part", a.part.ID)
 		if found.whole > 1 {

@@ -167,19 +167,19 @@ func (s *Sockets) change(f func()) {
 
 // ack acknowledges on the socket that brought the envelope, or, when that is
 // gone, on any other. With none, Slack delivers again.
-func (s *Sockets) ack(k *socket, envelope string) {
-	if k.ack(envelope) {
+func (s *Sockets) ack(k *socket, a acknowledgement) {
+	if k.ack(a) {
 		return
 	}
 	s.mu.Lock()
 	others := append([]*socket(nil), s.live...)
 	s.mu.Unlock()
 	for _, other := range others {
-		if other != k && other.ack(envelope) {
+		if other != k && other.ack(a) {
 			return
 		}
 	}
-	s.log.Debug("acknowledgement lost with its socket", "envelope", envelope)
+	s.log.Debug("acknowledgement lost with its socket", "envelope", a.id)
 }
 
 var (

@@ -26,7 +26,7 @@ type socket struct {
 	take   func(Delivery) bool
 	owner  *Sockets
 
-	acks chan string
+	acks chan acknowledgement
 	// gone is closed when no acknowledgement can be written any more.
 	gone chan struct{}
 
@@ -42,7 +42,7 @@ func (s *Sockets) connect(ctx context.Context, index int, take func(Delivery) bo
 	defer cancel()
 	k := &socket{
 		index: index, wire: newWire(), take: take, owner: s,
-		acks: make(chan string, 1024), gone: make(chan struct{}),
+		acks: make(chan acknowledgement, 1024), gone: make(chan struct{}),
 	}
 	options := []slack.Option{
 		slack.OptionAppLevelToken(s.opts.AppToken),
@@ -155,7 +155,7 @@ func (k *socket) event(ev socketmode.Event) bool {
 		}
 	default:
 		if r := ev.Request; r != nil {
-			k.handOn(Envelope{ID: r.EnvelopeID, Type: r.Type, Payload: r.Payload, Attempt: r.RetryAttempt, Reason: r.RetryReason})
+			k.handOn(Envelope{ID: r.EnvelopeID, Type: r.Type, Payload: r.Payload, Attempt: r.RetryAttempt, Reason: r.RetryReason, Accepts: r.AcceptsResponsePayload})
 		}
 	}
 	return true
@@ -163,7 +163,11 @@ func (k *socket) event(ev socketmode.Event) bool {
 
 func (k *socket) handOn(env Envelope) {
 	if env.ID != "" {
-		k.take(Delivery{Envelope: env, Ack: func() { k.owner.ack(k, env.ID) }})
+		d := Delivery{Envelope: env, Ack: func() { k.owner.ack(k, acknowledgement{id: env.ID}) }}
+		if env.Accepts {
+			d.Answer = func(answer any) { k.owner.ack(k, acknowledgement{env.ID, answer}) }
+		}
+		k.take(d)
 	}
 }
 
@@ -194,9 +198,15 @@ func (k *socket) close() {
 	close(k.gone)
 }
 
+// acknowledgement is an envelope's id, with an answer where it takes one.
+type acknowledgement struct {
+	id     string
+	answer any
+}
+
 // ack queues an acknowledgement and returns at once; false: it cannot be sent
 // here.
-func (k *socket) ack(envelope string) bool {
+func (k *socket) ack(a acknowledgement) bool {
 	select {
 	case <-k.gone:
 		return false
@@ -204,7 +214,7 @@ func (k *socket) ack(envelope string) bool {
 	}
 	k.wire.unwritten.Add(1)
 	select {
-	case k.acks <- envelope:
+	case k.acks <- a:
 		return true
 	default:
 		k.wire.unwritten.Add(-1)
@@ -219,8 +229,8 @@ func (k *socket) writeAcks(ctx context.Context) {
 		select {
 		case <-k.gone:
 			return
-		case id := <-k.acks:
-			if err := k.client.AckCtx(ctx, id, nil); err != nil {
+		case a := <-k.acks:
+			if err := k.client.AckCtx(ctx, a.id, a.answer); err != nil {
 				k.wire.written()
 			}
 		}
