@@ -122,3 +122,13 @@ func (r *Runtime) OwnTurn(ctx context.Context, in chat.Conversation, turn chat.T
 	}
 	return owned, nil
 }
+
+// Tell sends a person a part that belongs to no turn, by direct message. It is
+// durable when it returns; a part with the ID of an earlier one is that one.
+func (r *Runtime) Tell(ctx context.Context, person chat.Actor, part chat.Part) error {
+	send, parts, err := r.opts.Box.Notify(ctx, person, part)
+	if err == nil && send != nil {
+		r.opts.Slack.Post(*send, parts)
+	}
+	return err
+}

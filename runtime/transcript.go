@@ -104,14 +104,14 @@ func (r reader) deleted(id string, item mailbox.Item) chat.Entry {
 
 // shown is what a closed turn is in a later turn of actor: whole in his own
 // later turns; in another's, its messages and its posted answers. What was
-// rendered for its prompt alone is in neither, and a summary stands for the
-// turns before it.
+// rendered for its prompt alone, and what its actor was asked, is in neither, and a
+// summary stands for the turns before it.
 func shown(t mailbox.ClosedTurn, actor chat.Actor) []chat.Entry {
 	var thread, entries []chat.Entry
 	for _, e := range (reader{t.Turn, t.Actor}).log(0, t.Log) {
 		e.Closing = t.Number
 		switch {
-		case e.Origin == chat.Begun, e.Origin == chat.Section, e.Origin == chat.Summary:
+		case e.Origin == chat.Begun, e.Origin == chat.Section, e.Origin == chat.Summary, e.Origin == chat.Consent:
 		case e.Origin == chat.Thread: // it was said before the turn's first message
 			e = e.Shown()
 			e.Origin = chat.Thread

@@ -101,6 +101,9 @@ var routeSource string
 //go:embed store_set.lua
 var storeSetSource string
 
+//go:embed notify.lua
+var notifySource string
+
 //go:embed erase.lua
 var eraseSource string
 
@@ -117,7 +120,7 @@ type script struct {
 type scripts struct {
 	put, renew, commit, close, claim, handover, settle, park, endWait, sent, sendClaim, edit, remove script
 
-	stamp, closeGap script
+	stamp, closeGap, notify script
 
 	mend, aside, abandon script
 
@@ -127,7 +130,7 @@ type scripts struct {
 func (s *scripts) all() []*script {
 	return []*script{&s.put, &s.renew, &s.commit, &s.close, &s.claim, &s.handover, &s.settle,
 		&s.park, &s.endWait, &s.sent, &s.sendClaim, &s.edit, &s.remove, &s.stamp, &s.closeGap, &s.mend, &s.aside, &s.abandon,
-		&s.taskClaim, &s.taskRenew, &s.taskEnd, &s.handBack, &s.route, &s.storeSet, &s.erase}
+		&s.taskClaim, &s.taskRenew, &s.taskEnd, &s.handBack, &s.route, &s.storeSet, &s.erase, &s.notify}
 }
 
 // newScripts builds the scripts. On a real server each begins with the #!lua
@@ -158,7 +161,7 @@ func newScripts(header bool, opts Options) *scripts {
 		taskClaim: make("task_claim_v1", taskClaimSource), taskRenew: make("task_renew_v1", taskRenewSource),
 		taskEnd: make("task_end_v1", taskEndSource), handBack: make("hand_back_v2", handBackSource),
 		route: make("route_v1", routeSource), storeSet: make("store_set_v1", storeSetSource),
-		erase: make("erase_v2", eraseSource),
+		erase: make("erase_v2", eraseSource), notify: make("notify_v1", notifySource),
 	}
 }
 
