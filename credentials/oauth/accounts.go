@@ -44,7 +44,7 @@ func (s *Service) Look(ctx context.Context, who chat.Actor, provider string, sco
 	if !who.IsPerson() {
 		return Standing{}, nil
 	}
-	record, err := s.Vault.Get(ctx, credentials.Owner{Actor: who, Provider: provider})
+	record, err := s.o.Vault.Get(ctx, credentials.Owner{Actor: who, Provider: provider})
 	switch {
 	case errors.Is(err, credentials.ErrNone), errors.Is(err, credentials.ErrDamaged):
 		return Standing{Lacking: scopes}, nil
@@ -56,7 +56,7 @@ func (s *Service) Look(ctx context.Context, who chat.Actor, provider string, sco
 
 // usable reports whether an account can be used, now or after a refresh.
 func (s *Service) usable(r credentials.Record) bool {
-	return r.Usable() && (r.Expires.IsZero() || r.Refresh.IsSet() || s.Now().Before(r.Expires))
+	return r.Usable() && (r.Expires.IsZero() || r.Refresh.IsSet() || s.o.Now().Before(r.Expires))
 }
 
 // Open opens somebody's account for one call. done ends it: whatever the clients
@@ -86,7 +86,7 @@ func (s *Service) Open(ctx context.Context, use Use) (account *plugins.Account, 
 	stop := context.AfterFunc(ctx, func() { end(context.Cause(ctx)) })
 	call := &apiCall{service: s, provider: c, owner: owner, account: record.AccountID, access: use.Access, life: life}
 	account = &plugins.Account{ID: record.AccountID, Name: record.AccountName, HTTP: call.client(call)}
-	if app := s.Apps[use.Provider]; app != nil && use.Access == plugins.Write {
+	if app := s.o.Apps[use.Provider]; app != nil && use.Access == plugins.Write {
 		account.App = func(ctx context.Context, place string) (*http.Client, bool, error) {
 			if life.Err() != nil {
 				return nil, false, errOver

@@ -47,12 +47,12 @@ func (s *Service) Begin(ctx context.Context, f For) (Link, error) {
 	case !ok || !s.Knows(f.Provider):
 		return fail(errors.New("accounts at this provider cannot be connected here"))
 	}
-	now := s.Now()
+	now := s.o.Now()
 	begun := flow{
 		Stage: stageOpen, Asked: f.Scopes, Conversation: f.Conversation, Turn: f.Turn, Wait: f.Wait,
-		Until: now.Add(s.Timeout),
+		Until: now.Add(s.o.Timeout),
 	}
-	if s.PublicURL == "" {
+	if s.o.PublicURL == "" {
 		link, err := s.beginDevice(ctx, c, owner, begun)
 		if err != nil {
 			return fail(err)
@@ -64,16 +64,16 @@ func (s *Service) Begin(ctx context.Context, f For) (Link, error) {
 	if _, err := s.add(ctx, id, owner, begun); err != nil {
 		return fail(err)
 	}
-	if _, err := s.Vault.AddFlow(ctx, linkName(way), owner, []byte(id), s.Timeout+stateTime); err != nil {
+	if _, err := s.o.Vault.AddFlow(ctx, linkName(way), owner, []byte(id), s.o.Timeout+stateTime); err != nil {
 		return fail(err)
 	}
-	return Link{URL: publicPath(s.PublicURL, "/connect/"+way), Flow: id, Until: begun.Until}, nil
+	return Link{URL: publicPath(s.o.PublicURL, "/connect/"+way), Flow: id, Until: begun.Until}, nil
 }
 
 // wanted are the scopes to ask for: a new token takes the place of the old one,
 // so what that has been granted is asked for again.
 func (s *Service) wanted(ctx context.Context, c Configured, owner credentials.Owner, asked []string) []string {
-	held, err := s.Vault.Get(ctx, owner)
+	held, err := s.o.Vault.Get(ctx, owner)
 	if err != nil {
 		return c.Scopes.ask(asked)
 	}
@@ -84,7 +84,7 @@ func (s *Service) wanted(ctx context.Context, c Configured, owner credentials.Ow
 // of the one before, and where to send the browser.
 func (s *Service) start(ctx context.Context, f flow, browser string) (address string, err error) {
 	c, ok := s.providers[f.owner().Provider]
-	now := s.Now()
+	now := s.o.Now()
 	switch {
 	case !ok || f.Stage != stageOpen && f.Stage != stagePending:
 		return "", errNoFlow
@@ -104,10 +104,10 @@ func (s *Service) start(ctx context.Context, f flow, browser string) (address st
 		return "", err
 	}
 	s.dropOf(ctx, before) // a token whose code was never entered
-	if _, err := s.Vault.AddFlow(ctx, stateName(state), f.owner(), []byte(f.id()), stateTime); err != nil {
+	if _, err := s.o.Vault.AddFlow(ctx, stateName(state), f.owner(), []byte(f.id()), stateTime); err != nil {
 		return "", err
 	}
-	config := c.config(s.PublicURL)
+	config := c.config(s.o.PublicURL)
 	options := []oauth2.AuthCodeOption{}
 	for name, value := range c.ExtraParams {
 		options = append(options, oauth2.SetAuthURLParam(name, value))

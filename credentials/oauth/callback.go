@@ -16,7 +16,7 @@ func (s *Service) callback(w http.ResponseWriter, r *http.Request) {
 	http.SetCookie(w, s.cookie("", -1))
 	p, err := s.returned(r)
 	if err != nil {
-		s.Log.Error("a connection broke off", "provider", bounded(r.PathValue("provider")), "error", err)
+		s.o.Log.Error("a connection broke off", "provider", bounded(r.PathValue("provider")), "error", err)
 		p = faultPage()
 	}
 	s.show(w, p)
@@ -40,7 +40,7 @@ func (s *Service) returned(r *http.Request) (page, error) {
 	}
 	// Whoever answers in another's name is told nothing (RFC 9207).
 	if iss, there := query["iss"]; c.Issuer != "" && (there && iss[0] != c.Issuer || !there && c.RequireIssuer) {
-		s.Log.Warn("a callback names another issuer", "provider", c.Name)
+		s.o.Log.Warn("a callback names another issuer", "provider", c.Name)
 		return page{status: http.StatusBadRequest, Title: "That did not work", Text: "The answer does not come from " + c.Title + ". Nothing is connected."}, nil
 	}
 	if code := query.Get("error"); code != "" {
@@ -66,12 +66,12 @@ func once(query url.Values, names ...string) bool {
 // one goes on. The browser must be the one in which it was begun.
 func (s *Service) claimState(r *http.Request, c Configured, state string) (flow, error) {
 	ctx := r.Context()
-	kept, err := s.Vault.Flow(ctx, stateName(state))
+	kept, err := s.o.Vault.Flow(ctx, stateName(state))
 	if errors.Is(err, credentials.ErrNone) {
 		return flow{}, errNoFlow
 	}
 	if err == nil {
-		err = s.Vault.TakeFlow(ctx, kept)
+		err = s.o.Vault.TakeFlow(ctx, kept)
 	}
 	if errors.Is(err, credentials.ErrChanged) {
 		return flow{}, errNoFlow
@@ -86,7 +86,7 @@ func (s *Service) claimState(r *http.Request, c Configured, state string) (flow,
 	browser, err := r.Cookie(s.cookie("", 0).Name)
 	switch {
 	case kept.Owner != f.owner() || f.owner().Provider != c.Name,
-		f.Stage != stageOpen, !equal(f.State, hashed(state)), s.Now().After(f.StateUntil),
+		f.Stage != stageOpen, !equal(f.State, hashed(state)), s.o.Now().After(f.StateUntil),
 		err != nil, !equal(f.Browser, hashed(browser.Value)):
 		return flow{}, errNoFlow
 	}
@@ -111,7 +111,7 @@ func (s *Service) denied(ctx context.Context, f flow, c Configured, code string)
 	if !knownCodes[code] {
 		code = "an error that is not known here"
 	}
-	s.Log.Warn("a provider answered with an error", "provider", c.Name, "code", code)
+	s.o.Log.Warn("a provider answered with an error", "provider", c.Name, "code", code)
 	return page{status: http.StatusBadGateway, Title: "That did not work", Text: c.Title + " answered with an error (" + code + "). Nothing is connected. Go back to Slack and open the link again."}, nil
 }
 
@@ -122,10 +122,10 @@ func (s *Service) exchanged(ctx context.Context, f flow, c Configured, code stri
 	// it lying.
 	ctx = context.WithoutCancel(ctx)
 	failed := func(err error) (page, error) {
-		s.Log.Warn("a connection was not made", "provider", c.Name, "error", err)
+		s.o.Log.Warn("a connection was not made", "provider", c.Name, "error", err)
 		return page{status: http.StatusBadGateway, Title: "That did not work", Text: c.Title + " did not answer as it should. Nothing is connected. Go back to Slack and open the link again."}, nil
 	}
-	got, err := s.wire.exchange(ctx, c, s.PublicURL, code, f.Verifier, s.wanted(ctx, c, f.owner(), f.Asked))
+	got, err := s.wire.exchange(ctx, c, s.o.PublicURL, code, f.Verifier, s.wanted(ctx, c, f.owner(), f.Asked))
 	if err != nil {
 		return failed(err)
 	}
@@ -135,7 +135,7 @@ func (s *Service) exchanged(ctx context.Context, f flow, c Configured, code stri
 		return failed(err)
 	}
 	f.take(got, whose)
-	f.Verifier, f.Stage, f.Code, f.Tries, f.Next = "", stagePending, newCode(), 0, s.Now().Add(codeTime)
+	f.Verifier, f.Stage, f.Code, f.Tries, f.Next = "", stagePending, newCode(), 0, s.o.Now().Add(codeTime)
 	shown := f.Code
 	if f, err = s.save(ctx, f); err != nil {
 		s.drop(ctx, c, got.access, got.refresh)

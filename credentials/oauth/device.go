@@ -40,12 +40,12 @@ func (s *Service) beginDevice(ctx context.Context, c Configured, owner credentia
 	}
 	address, err := url.Parse(got.VerificationURI)
 	switch {
-	case err != nil || !safeURL(got.VerificationURI, len(s.Outbound.Allow) > 0):
+	case err != nil || !safeURL(got.VerificationURI, len(s.o.Outbound.Allow) > 0):
 		return Link{}, &Error{Op: op, Provider: c.Name, why: "its page has no safe address"}
 	case got.DeviceCode == "" || !plainToken(got.DeviceCode) || got.UserCode == "" || len(got.UserCode) > 64 || bounded(got.UserCode) != got.UserCode:
 		return Link{}, &Error{Op: op, Provider: c.Name, why: "its answer holds no code"}
 	}
-	now := s.Now()
+	now := s.o.Now()
 	if !got.Expiry.IsZero() {
 		// The library's clock is the machine's, and ours may be another.
 		if ends := now.Add(time.Until(got.Expiry)); ends.Before(f.Until) {
@@ -73,14 +73,14 @@ func (s *Service) poll(ctx context.Context, f flow) error {
 	if !ok {
 		return errors.New("its provider is not configured any more")
 	}
-	now := s.Now()
+	now := s.o.Now()
 	if now.After(f.Until) {
 		return s.lapse(ctx, f)
 	}
 	got, err := s.wire.poll(ctx, c, f.Device, s.wanted(ctx, c, f.owner(), f.Asked))
 	if err == nil {
 		f.take(got, account{})
-		f.Device, f.Stage, f.Next = "", stageChecking, s.Now().Add(claimTime)
+		f.Device, f.Stage, f.Next = "", stageChecking, s.o.Now().Add(claimTime)
 		// Nobody can ask for it again: this must not end with a stop.
 		if f, err = s.save(context.WithoutCancel(ctx), f); err != nil {
 			s.dropOf(ctx, f)
@@ -98,14 +98,14 @@ func (s *Service) poll(ctx context.Context, f flow) error {
 		return err
 	case failed != nil && failed.Status >= 400 && failed.Status < 500 && failed.Status != 429 && failed.Status != 408,
 		failed != nil && failed.Code != "" && failed.Status < 500:
-		s.Log.Warn("a code was not accepted any more", "provider", c.Name, "error", err)
+		s.o.Log.Warn("a code was not accepted any more", "provider", c.Name, "error", err)
 		return s.lapse(ctx, f)
 	default:
 		// Network trouble: asked again, more slowly (RFC 8628, 3.5).
-		s.Log.Warn("a provider was not reached", "provider", c.Name, "error", err)
+		s.o.Log.Warn("a provider was not reached", "provider", c.Name, "error", err)
 		f.Interval = min(2*f.Interval, maxInterval)
 	}
-	f.Next = s.Now().Add(f.pause())
+	f.Next = s.o.Now().Add(f.pause())
 	_, err = s.save(ctx, f)
 	return err
 }
@@ -131,10 +131,10 @@ func (s *Service) check(ctx context.Context, f flow) error {
 		return s.again(ctx, f, err)
 	}
 	if !c.AnyEmail {
-		if s.Email == nil {
+		if s.o.Email == nil {
 			return errors.New("people's addresses are not known here")
 		}
-		address, err := s.Email(ctx, f.actor())
+		address, err := s.o.Email(ctx, f.actor())
 		if err != nil {
 			return s.again(ctx, f, err)
 		}
@@ -143,7 +143,7 @@ func (s *Service) check(ctx context.Context, f flow) error {
 		}
 	}
 	f.AccountID, f.AccountName, f.Email = whose.id, whose.name, whose.email
-	f.Stage, f.Next = stageProven, s.Now().Add(claimTime)
+	f.Stage, f.Next = stageProven, s.o.Now().Add(claimTime)
 	if f, err = s.save(context.WithoutCancel(ctx), f); err != nil {
 		return err
 	}
@@ -152,11 +152,11 @@ func (s *Service) check(ctx context.Context, f flow) error {
 
 // again looks at a flow's account later, for a while.
 func (s *Service) again(ctx context.Context, f flow, why error) error {
-	if s.Now().After(f.Until.Add(codeTime)) {
+	if s.o.Now().After(f.Until.Add(codeTime)) {
 		s.dropOf(ctx, f)
 		return errors.Join(why, s.lapse(ctx, f))
 	}
-	f.Next = s.Now().Add(15 * time.Second)
+	f.Next = s.o.Now().Add(15 * time.Second)
 	_, err := s.save(ctx, f)
 	return errors.Join(why, err)
 }

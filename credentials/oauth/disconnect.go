@@ -20,7 +20,7 @@ func (s *Service) Disconnect(ctx context.Context, by chat.Actor, provider string
 		return "There is no such account.", nil
 	}
 	title := s.Title(provider)
-	record, err := s.Vault.Delete(ctx, credentials.Owner{Actor: by, Provider: provider})
+	record, err := s.o.Vault.Delete(ctx, credentials.Owner{Actor: by, Provider: provider})
 	switch {
 	case errors.Is(err, credentials.ErrNone):
 		return fmt.Sprintf("No account of yours at %s is connected.", title), nil
@@ -39,7 +39,7 @@ func (s *Service) Disconnect(ctx context.Context, by chat.Actor, provider string
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*wireTime)
 	defer cancel()
 	if _, err := s.wire.revokeAll(ending, c, record.Access, record.Refresh); err != nil {
-		s.Log.Warn("a token could not be revoked", "provider", provider, "actor", by.Key(), "error", err)
+		s.o.Log.Warn("a token could not be revoked", "provider", provider, "actor", by.Key(), "error", err)
 		return forgotten + fmt.Sprintf(" %s did not confirm that my access ended there: look in your settings there too.", title), nil
 	}
 	return forgotten + fmt.Sprintf(" At %s my access is revoked.", title), nil
@@ -53,7 +53,7 @@ func (s *Service) Home() plugins.Home {
 }
 
 func (s *Service) homeItems(ctx context.Context, person chat.Actor) ([]chat.HomeItem, error) {
-	accounts, err := s.Vault.List(ctx, person)
+	accounts, err := s.o.Vault.List(ctx, person)
 	if err != nil {
 		return nil, err
 	}

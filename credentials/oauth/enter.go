@@ -50,7 +50,7 @@ func (s *Service) enter(ctx context.Context, id string, by chat.Actor, code stri
 		return sayNoCode, false, nil
 	case f.Stage != stagePending:
 		return sayGone, true, nil
-	case s.Now().After(f.Next):
+	case s.o.Now().After(f.Next):
 		return sayLate, true, s.reopen(ctx, f)
 	}
 	if !equal(f.Code, readCode(code)) {
@@ -64,7 +64,7 @@ func (s *Service) enter(ctx context.Context, id string, by chat.Actor, code stri
 		left := maxTries - f.Tries
 		return fmt.Sprintf("That is not the code that your page shows. %s left.", count(left, "try", "tries")), false, nil
 	}
-	f.Stage, f.Code, f.Next = stageProven, "", s.Now().Add(claimTime)
+	f.Stage, f.Code, f.Next = stageProven, "", s.o.Now().Add(claimTime)
 	f, err = s.save(ctx, f)
 	if err != nil {
 		return "", false, err
@@ -72,7 +72,7 @@ func (s *Service) enter(ctx context.Context, id string, by chat.Actor, code stri
 	name, title := f.AccountName, s.Title(f.owner().Provider)
 	if err := s.finish(context.WithoutCancel(ctx), f); err != nil {
 		// It is proven, and the sweep goes on from there.
-		s.Log.Warn("a connection is not finished yet", "provider", f.owner().Provider, "actor", by.Key(), "error", err)
+		s.o.Log.Warn("a connection is not finished yet", "provider", f.owner().Provider, "actor", by.Key(), "error", err)
 	}
 	return fmt.Sprintf("Connected: %s at %s.", name, title), true, nil
 }
@@ -128,15 +128,15 @@ func (s *Service) refuse(ctx context.Context, f flow) (string, error) {
 }
 
 func (s *Service) endWait(ctx context.Context, f flow, how chat.How) error {
-	if f.Wait == "" || s.Waits == nil {
+	if f.Wait == "" || s.o.Waits == nil {
 		return nil
 	}
-	ending := chat.Ending{How: how, Time: s.Now().UTC()}
+	ending := chat.Ending{How: how, Time: s.o.Now().UTC()}
 	if how == chat.ByAccount || how == chat.ByRefusal {
 		by := f.actor()
 		ending.By = &by
 	}
-	if err := s.Waits.EndWait(ctx, f.Conversation, f.Turn, f.Wait, ending); err != nil {
+	if err := s.o.Waits.EndWait(ctx, f.Conversation, f.Turn, f.Wait, ending); err != nil {
 		return fmt.Errorf("end the wait of turn %s: %w", f.Turn, err)
 	}
 	return nil

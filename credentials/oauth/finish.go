@@ -19,16 +19,16 @@ func (s *Service) finish(ctx context.Context, f flow) error {
 	if f.Stage == stageProven {
 		record := credentials.Record{
 			Access: credentials.NewSecret(f.Access), Refresh: credentials.NewSecret(f.Refresh), Expires: f.Expires,
-			Connected: s.Now().UTC(), Scopes: f.Granted, AccountID: f.AccountID, AccountName: f.AccountName, Email: f.Email,
+			Connected: s.o.Now().UTC(), Scopes: f.Granted, AccountID: f.AccountID, AccountName: f.AccountName, Email: f.Email,
 		}
-		_, replaced, had, err := s.Vault.Put(ctx, owner, record)
+		_, replaced, had, err := s.o.Vault.Put(ctx, owner, record)
 		if err != nil {
 			return err
 		}
 		if had {
 			s.dropReplaced(ctx, f, replaced)
 		}
-		f.Access, f.Refresh, f.Stage, f.Next = "", "", stageStored, s.Now().Add(claimTime)
+		f.Access, f.Refresh, f.Stage, f.Next = "", "", stageStored, s.o.Now().Add(claimTime)
 		if f, err = s.save(ctx, f); err != nil {
 			return err
 		}
@@ -48,7 +48,7 @@ func (s *Service) finish(ctx context.Context, f flow) error {
 
 // later has the sweep go on with a flow.
 func (s *Service) later(ctx context.Context, f flow, why error) error {
-	f.Next = s.Now().Add(15 * time.Second)
+	f.Next = s.o.Now().Add(15 * time.Second)
 	_, err := s.save(ctx, f)
 	return errors.Join(why, err)
 }
@@ -76,7 +76,7 @@ func (s *Service) endWaits(ctx context.Context, f flow) error {
 		return err
 	}
 	c := s.providers[f.owner().Provider]
-	ids, err := s.Vault.Reminders(ctx)
+	ids, err := s.o.Vault.Reminders(ctx)
 	if err != nil {
 		return err
 	}
@@ -108,13 +108,13 @@ func (s *Service) tell(ctx context.Context, f flow) error {
 		Markdown: fmt.Sprintf("Your account %s at %s is connected. I use it only for what you ask me to do. If that was not you, disconnect it in my home tab.", escape(f.AccountName), s.Title(owner.Provider)),
 		Card:     &chat.Card{Kind: chat.ConnectedCard, Provider: owner.Provider, Account: f.AccountName, Flow: f.id()},
 	}
-	if s.Tell != nil {
-		if err := s.Tell(ctx, owner.Actor, part); err != nil {
+	if s.o.Tell != nil {
+		if err := s.o.Tell(ctx, owner.Actor, part); err != nil {
 			return fmt.Errorf("tell of a connection: %w", err)
 		}
 	}
 	for range 3 {
-		record, err := s.Vault.Get(ctx, owner)
+		record, err := s.o.Vault.Get(ctx, owner)
 		if errors.Is(err, credentials.ErrNone) {
 			return nil
 		}
@@ -122,7 +122,7 @@ func (s *Service) tell(ctx context.Context, f flow) error {
 			return err
 		}
 		record.Told = true
-		if _, err = s.Vault.Swap(ctx, owner, record.Revision, record); err == nil {
+		if _, err = s.o.Vault.Swap(ctx, owner, record.Revision, record); err == nil {
 			return nil
 		}
 	}
@@ -130,10 +130,10 @@ func (s *Service) tell(ctx context.Context, f flow) error {
 }
 
 func (s *Service) say(ctx context.Context, person chat.Actor, id, text string) error {
-	if s.Tell == nil {
+	if s.o.Tell == nil {
 		return nil
 	}
-	return s.Tell(ctx, person, chat.Part{ID: id, To: chat.Destination{DM: person.User}, Markdown: text})
+	return s.o.Tell(ctx, person, chat.Part{ID: id, To: chat.Destination{DM: person.User}, Markdown: text})
 }
 
 // escape writes a stranger's name as plain Markdown.

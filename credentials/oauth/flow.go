@@ -100,16 +100,16 @@ func (s *Service) add(ctx context.Context, id string, owner credentials.Owner, f
 	}
 	// The list first: a flow that is not on it would be forgotten, and an entry
 	// without a flow harms nobody.
-	if err := s.Vault.Remind(ctx, id, f.Next); err != nil {
+	if err := s.o.Vault.Remind(ctx, id, f.Next); err != nil {
 		return flow{}, err
 	}
-	f.kept, err = s.Vault.AddFlow(ctx, flowName(id), owner, text, f.Until.Sub(s.Now())+afterTime)
+	f.kept, err = s.o.Vault.AddFlow(ctx, flowName(id), owner, text, f.Until.Sub(s.o.Now())+afterTime)
 	return f, err
 }
 
 // load reads a flow.
 func (s *Service) load(ctx context.Context, id string) (flow, error) {
-	kept, err := s.Vault.Flow(ctx, flowName(id))
+	kept, err := s.o.Vault.Flow(ctx, flowName(id))
 	if errors.Is(err, credentials.ErrNone) {
 		return flow{}, errNoFlow
 	}
@@ -130,15 +130,15 @@ func (s *Service) save(ctx context.Context, f flow) (flow, error) {
 	if err != nil {
 		return f, errors.New("write flow: it cannot be written as JSON")
 	}
-	kept, err := s.Vault.SwapFlow(ctx, f.kept, text)
+	kept, err := s.o.Vault.SwapFlow(ctx, f.kept, text)
 	if err != nil {
 		return f, err
 	}
 	f.kept = kept
 	// It is on the list since it began; where that cannot be changed, it is looked
 	// at when that says so.
-	if err := s.Vault.Remind(ctx, f.id(), f.Next); err != nil {
-		s.Log.Warn("a reminder could not be moved", "error", err)
+	if err := s.o.Vault.Remind(ctx, f.id(), f.Next); err != nil {
+		s.o.Log.Warn("a reminder could not be moved", "error", err)
 	}
 	return f, nil
 }
@@ -148,12 +148,12 @@ func (s *Service) close(ctx context.Context, f flow) (flow, error) {
 	f = f.without()
 	f.Stage = stageOver
 	text, _ := json.Marshal(f)
-	kept, err := s.Vault.SwapFlow(ctx, f.kept, text)
+	kept, err := s.o.Vault.SwapFlow(ctx, f.kept, text)
 	if err != nil {
 		return f, err
 	}
 	f.kept = kept
-	return f, s.Vault.Unremind(ctx, f.id())
+	return f, s.o.Vault.Unremind(ctx, f.id())
 }
 
 func (f flow) id() string               { return f.kept.ID[len("connect:"):] }
@@ -180,7 +180,7 @@ func (s *Service) drop(ctx context.Context, c Configured, access, refresh creden
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*wireTime)
 	defer cancel()
 	if _, err := s.wire.revokeAll(ctx, c, access, refresh); err != nil {
-		s.Log.Warn("a token could not be revoked", "provider", c.Name, "error", err)
+		s.o.Log.Warn("a token could not be revoked", "provider", c.Name, "error", err)
 	}
 }
 

@@ -66,7 +66,7 @@ func (s *Service) Handler() http.Handler {
 	mux.HandleFunc("POST /connect/{link}", s.followLink)
 	mux.HandleFunc("GET /callback/{provider}", s.callback)
 	prefix := ""
-	if u, err := url.Parse(s.PublicURL); err == nil {
+	if u, err := url.Parse(s.o.PublicURL); err == nil {
 		prefix = strings.TrimSuffix(u.Path, "/")
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -79,7 +79,7 @@ func (s *Service) Handler() http.Handler {
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Content-Security-Policy", policy("", ""))
-		if strings.HasPrefix(s.PublicURL, "https://") {
+		if strings.HasPrefix(s.o.PublicURL, "https://") {
 			h.Set("Strict-Transport-Security", "max-age=31536000")
 		}
 		if !s.opens.Allow() {
@@ -138,7 +138,7 @@ func (s *Service) linked(r *http.Request) (flow, error) {
 	if len(way) > 64 {
 		return flow{}, errNoFlow
 	}
-	kept, err := s.Vault.Flow(r.Context(), linkName(way))
+	kept, err := s.o.Vault.Flow(r.Context(), linkName(way))
 	if errors.Is(err, credentials.ErrNone) {
 		return flow{}, errNoFlow
 	}
@@ -146,7 +146,7 @@ func (s *Service) linked(r *http.Request) (flow, error) {
 		return flow{}, err
 	}
 	f, err := s.load(r.Context(), string(kept.Value))
-	if err == nil && (s.Now().After(f.Until) || f.Stage != stageOpen && f.Stage != stagePending) {
+	if err == nil && (s.o.Now().After(f.Until) || f.Stage != stageOpen && f.Stage != stagePending) {
 		err = errNoFlow
 	}
 	return f, err
@@ -161,12 +161,12 @@ func (s *Service) showLink(w http.ResponseWriter, r *http.Request) {
 		s.show(w, gonePage())
 		return
 	case err != nil:
-		s.Log.Error("a link could not be looked up", "error", err)
+		s.o.Log.Error("a link could not be looked up", "error", err)
 		s.show(w, faultPage())
 		return
 	}
 	p := s.named(r.Context(), f)
-	p.Kind, p.Title, p.Action = "open", "Connect "+p.Provider, publicPath(s.PublicURL, "/connect/"+r.PathValue("link"))
+	p.Kind, p.Title, p.Action = "open", "Connect "+p.Provider, publicPath(s.o.PublicURL, "/connect/"+r.PathValue("link"))
 	if c, ok := s.providers[f.owner().Provider]; ok {
 		if u, err := url.Parse(c.AuthURL); err == nil {
 			p.to = u.Scheme + "://" + u.Host // where the form's answer leads to
@@ -178,12 +178,12 @@ func (s *Service) showLink(w http.ResponseWriter, r *http.Request) {
 // named says whose flow it is: his names are those that Slack shows.
 func (s *Service) named(ctx context.Context, f flow) page {
 	p := page{Provider: s.Title(f.owner().Provider), Person: string(f.actor().User), Workspace: string(f.actor().Team), Account: f.AccountName}
-	if s.Who == nil {
+	if s.o.Who == nil {
 		return p
 	}
-	name, workspace, err := s.Who(ctx, f.actor())
+	name, workspace, err := s.o.Who(ctx, f.actor())
 	if err != nil {
-		s.Log.Warn("a person's name is not known", "actor", f.actor().Key(), "error", err)
+		s.o.Log.Warn("a person's name is not known", "actor", f.actor().Key(), "error", err)
 		return p
 	}
 	if name = bounded(name); name != "" {
@@ -213,7 +213,7 @@ func (s *Service) followLink(w http.ResponseWriter, r *http.Request) {
 		s.show(w, gonePage())
 		return
 	case err != nil:
-		s.Log.Error("a link could not be followed", "error", err)
+		s.o.Log.Error("a link could not be followed", "error", err)
 		s.show(w, faultPage())
 		return
 	}
@@ -225,7 +225,7 @@ func (s *Service) followLink(w http.ResponseWriter, r *http.Request) {
 // provider's (Lax).
 func (s *Service) cookie(value string, age int) *http.Cookie {
 	c := &http.Cookie{Name: browserCookie, Value: value, Path: "/", MaxAge: age, HttpOnly: true, SameSite: http.SameSiteLaxMode}
-	if strings.HasPrefix(s.PublicURL, "https://") {
+	if strings.HasPrefix(s.o.PublicURL, "https://") {
 		c.Name, c.Secure = "__Host-"+browserCookie, true
 	}
 	return c

@@ -24,8 +24,8 @@ func (s *Service) fresh(ctx context.Context, c Configured, owner credentials.Own
 func (s *Service) current(ctx context.Context, c Configured, owner credentials.Owner, refused int64) (credentials.Record, error) {
 	var last error
 	asked := false
-	for deadline := s.Now().Add(refreshTime); ; {
-		r, err := s.Vault.Get(ctx, owner)
+	for deadline := s.o.Now().Add(refreshTime); ; {
+		r, err := s.o.Vault.Get(ctx, owner)
 		switch {
 		case errors.Is(err, credentials.ErrNone), errors.Is(err, credentials.ErrDamaged):
 			return r, fmt.Errorf("%w: %w", ErrConnect, err)
@@ -34,7 +34,7 @@ func (s *Service) current(ctx context.Context, c Configured, owner credentials.O
 		case !r.Usable():
 			return r, ErrConnect
 		}
-		now := s.Now()
+		now := s.o.Now()
 		good := r.Revision != refused && (r.Expires.IsZero() || now.Before(r.Expires))
 		switch {
 		case good && (r.Expires.IsZero() || now.Add(refreshAhead).Before(r.Expires)):
@@ -74,7 +74,7 @@ func pause(ctx context.Context, d time.Duration) error {
 // An error says that the provider gave no new token for now; what the account then
 // is has to be read.
 func (s *Service) refresh(ctx context.Context, c Configured, owner credentials.Owner, r credentials.Record) error {
-	intent, err := s.Vault.Intend(ctx, owner, r.Revision, refreshTime)
+	intent, err := s.o.Vault.Intend(ctx, owner, r.Revision, refreshTime)
 	switch {
 	case errors.Is(err, credentials.ErrBusy), errors.Is(err, credentials.ErrChanged),
 		errors.Is(err, credentials.ErrBroken), errors.Is(err, credentials.ErrNone):
@@ -110,8 +110,8 @@ func (s *Service) spend(ctx context.Context, c Configured, intent credentials.In
 	if r.Extra == nil {
 		r.Extra = map[string]string{}
 	}
-	r.Extra[refreshedAt] = strconv.FormatInt(s.Now().Unix(), 10)
-	_, err = s.Vault.Settle(ctx, intent, r)
+	r.Extra[refreshedAt] = strconv.FormatInt(s.o.Now().Unix(), 10)
+	_, err = s.o.Vault.Settle(ctx, intent, r)
 	if errors.Is(err, credentials.ErrChanged) || errors.Is(err, credentials.ErrNone) {
 		// Disconnected or connected anew meanwhile: these tokens are nobody's.
 		s.drop(ctx, c, got.access, got.refresh)
@@ -127,20 +127,20 @@ func (s *Service) unspent(ctx context.Context, c Configured, intent credentials.
 	failed, _ := errors.AsType[*Error](why)
 	switch {
 	case refusedForGood(why):
-		s.Log.Info("an account has to be connected again", "provider", c.Name, "actor", intent.Owner.Actor.Key(), "error", why)
+		s.o.Log.Info("an account has to be connected again", "provider", c.Name, "actor", intent.Owner.Actor.Key(), "error", why)
 		r.Refused = true
-		_, err := s.Vault.Settle(ctx, intent, r)
+		_, err := s.o.Vault.Settle(ctx, intent, r)
 		if errors.Is(err, credentials.ErrChanged) || errors.Is(err, credentials.ErrNone) {
 			err = nil
 		}
 		return err
 	case failed != nil && (failed.Status >= http.StatusBadRequest || failed.Status == 0 && !failed.Sent || failed.Code != ""):
-		if err := s.Vault.Release(ctx, intent); err != nil && !errors.Is(err, credentials.ErrChanged) {
+		if err := s.o.Vault.Release(ctx, intent); err != nil && !errors.Is(err, credentials.ErrChanged) {
 			return errors.Join(why, err)
 		}
 		return why
 	}
-	s.Log.Warn("nobody knows whether a refresh token was spent: the account has to be connected again", "provider", c.Name, "actor", intent.Owner.Actor.Key(), "error", why)
+	s.o.Log.Warn("nobody knows whether a refresh token was spent: the account has to be connected again", "provider", c.Name, "actor", intent.Owner.Actor.Key(), "error", why)
 	return why
 }
 
@@ -148,14 +148,14 @@ func (s *Service) unspent(ctx context.Context, c Configured, intent credentials.
 // not be taken either.
 func (s *Service) justRefreshed(r credentials.Record) bool {
 	at, err := strconv.ParseInt(r.Extra[refreshedAt], 10, 64)
-	return err == nil && s.Now().Sub(time.Unix(at, 0)) < refreshAhead
+	return err == nil && s.o.Now().Sub(time.Unix(at, 0)) < refreshAhead
 }
 
 // refusedToken is what the API's 401 does: another token is got, once, and if that
 // was it already, the account has to be connected again. Nothing is deleted.
 // again is false when there is no other token to try.
 func (s *Service) refusedToken(ctx context.Context, c Configured, owner credentials.Owner, used credentials.Record) (next credentials.Record, again bool, err error) {
-	now, err := s.Vault.Get(ctx, owner)
+	now, err := s.o.Vault.Get(ctx, owner)
 	if err != nil || !now.Usable() {
 		return credentials.Record{}, false, nil
 	}
@@ -174,10 +174,10 @@ func (s *Service) refusedToken(ctx context.Context, c Configured, owner credenti
 
 func (s *Service) markRefused(ctx context.Context, owner credentials.Owner, r credentials.Record) error {
 	r.Refused = true
-	_, err := s.Vault.Swap(ctx, owner, r.Revision, r)
+	_, err := s.o.Vault.Swap(ctx, owner, r.Revision, r)
 	switch {
 	case err == nil:
-		s.Log.Info("an account has to be connected again", "provider", owner.Provider, "actor", owner.Actor.Key())
+		s.o.Log.Info("an account has to be connected again", "provider", owner.Provider, "actor", owner.Actor.Key())
 	case errors.Is(err, credentials.ErrChanged), errors.Is(err, credentials.ErrBusy), errors.Is(err, credentials.ErrNone):
 		err = nil // it is another one by now
 	}

@@ -53,7 +53,7 @@ type Options struct {
 // Service connects people's accounts, keeps their tokens fresh and spends them.
 // It is safe for concurrent use, and for several processes at once.
 type Service struct {
-	Options
+	o         Options
 	providers map[string]Configured
 	wire      *wire
 	api       *apiClient
@@ -77,7 +77,7 @@ func New(options Options) (*Service, error) {
 		options.Timeout = time.Hour
 	}
 	s := &Service{
-		Options: options, providers: map[string]Configured{}, wire: newWire(options.Outbound, options.Now), api: newAPIClient(options.Outbound),
+		o: options, providers: map[string]Configured{}, wire: newWire(options.Outbound, options.Now), api: newAPIClient(options.Outbound),
 		opens: rate.NewLimiter(20, 100), wake: make(chan struct{}, 1),
 	}
 	loopback := len(options.Outbound.Allow) > 0
@@ -99,7 +99,7 @@ func New(options Options) (*Service, error) {
 // Knows reports whether people can connect accounts at a provider.
 func (s *Service) Knows(provider string) bool {
 	c, ok := s.providers[provider]
-	return ok && (s.PublicURL != "" || c.DeviceURL != "")
+	return ok && (s.o.PublicURL != "" || c.DeviceURL != "")
 }
 
 // Title is what people call a provider.

@@ -20,11 +20,11 @@ func (s *Service) Run(ctx context.Context) error {
 		<-ctx.Done()
 		return nil
 	}
-	ticker := time.NewTicker(s.Tick)
+	ticker := time.NewTicker(s.o.Tick)
 	defer ticker.Stop()
 	for {
 		if err := s.sweep(ctx); err != nil && ctx.Err() == nil {
-			s.Log.Warn("connections that are under way could not be looked at", "error", err)
+			s.o.Log.Warn("connections that are under way could not be looked at", "error", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -45,7 +45,7 @@ func (s *Service) nudge() {
 
 // sweep does what is due.
 func (s *Service) sweep(ctx context.Context) error {
-	ids, err := s.Vault.Due(ctx, s.Now(), dueAtOnce)
+	ids, err := s.o.Vault.Due(ctx, s.o.Now(), dueAtOnce)
 	if err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ func (s *Service) sweep(ctx context.Context) error {
 	for _, id := range ids {
 		group.Go(func() error {
 			if err := s.step(ctx, id); err != nil && !errors.Is(err, credentials.ErrChanged) && ctx.Err() == nil {
-				s.Log.Warn("a connection does not go on", "error", err)
+				s.o.Log.Warn("a connection does not go on", "error", err)
 			}
 			return nil
 		})
@@ -68,14 +68,14 @@ func (s *Service) step(ctx context.Context, id string) error {
 	f, err := s.load(ctx, id)
 	switch {
 	case errors.Is(err, errNoFlow):
-		return s.Vault.Unremind(ctx, id)
+		return s.o.Vault.Unremind(ctx, id)
 	case err != nil:
 		// Such as one that other keys have sealed: it is looked at again, seldom.
-		return errors.Join(err, s.Vault.Remind(ctx, id, s.Now().Add(10*time.Minute)))
+		return errors.Join(err, s.o.Vault.Remind(ctx, id, s.o.Now().Add(10*time.Minute)))
 	case f.Stage == stageOver:
-		return s.Vault.Unremind(ctx, id)
-	case s.Now().Before(f.Next):
-		return s.Vault.Remind(ctx, id, f.Next) // somebody was faster
+		return s.o.Vault.Unremind(ctx, id)
+	case s.o.Now().Before(f.Next):
+		return s.o.Vault.Remind(ctx, id, f.Next) // somebody was faster
 	case f.Stage == stageOpen && f.Device == "":
 		// The mailbox ends the wait by its own clock.
 		_, err := s.close(ctx, f)
@@ -83,7 +83,7 @@ func (s *Service) step(ctx context.Context, id string) error {
 	case f.Stage == stagePending:
 		return s.reopen(ctx, f)
 	}
-	f.Next = s.Now().Add(claimTime)
+	f.Next = s.o.Now().Add(claimTime)
 	if f, err = s.save(ctx, f); err != nil {
 		return err
 	}
