@@ -38,18 +38,6 @@ func (k *kit) dump() string {
 	slices.Sort(keys)
 	var all strings.Builder
 	for _, key := range keys {
-		kind, err := k.redis.Type(k.Context(), key).Result()
-		if err != nil {
-			k.Fatal(err)
-		}
-		if kind == "stream" {
-			items, err := k.redis.XRange(k.Context(), key, "-", "+").Result()
-			if err != nil {
-				k.Fatal(err)
-			}
-			fmt.Fprintf(&all, "%s %v\n", key, items)
-			continue
-		}
 		value, err := redistest.Value(k.Context(), k.redis, key)
 		if err != nil {
 			k.Fatal(err)

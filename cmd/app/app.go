@@ -18,6 +18,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"reeve/plugins"
+	"reeve/plugins/outbound"
 )
 
 // Exit codes. Only check ends with ExitUnreachable: run waits for what it
@@ -73,6 +74,10 @@ type Options struct {
 	ModelWaits                            []time.Duration
 	ModelMaxWait, ModelIdle, ModelAttempt time.Duration
 
+	// Outbound is how the clients of plugins and of accounts reach the world: a
+	// suite lets them reach this machine.
+	Outbound outbound.Options
+
 	// At is called at each of Points, on whatever goroutine passes there, which
 	// waits for it. Tests let a process die in it; nil, as shipped: nothing.
 	At func(point string)
@@ -120,6 +125,8 @@ type commands struct {
 	Dead       deadCommand       `cmd:"" help:"List records that could not be processed and were set aside."`
 	Memories   memoriesCommand   `cmd:"" help:"List who has memories, or what is remembered of one person or channel."`
 	Person     personCommand     `cmd:"" help:"Export, or erase, all that is kept of a person."`
+	Keys       keysCommand       `cmd:"" help:"List the keys that seal people's accounts, or rotate them."`
+	Audit      auditCommand      `cmd:"" help:"Print what was done with people's rights, and by whose decision."`
 	Check      checkCommand      `cmd:"" help:"Test settings, tokens, Redis and model, and say how to mend what is wrong."`
 	Manifest   manifestCommand   `cmd:"" help:"Print the manifest from which Slack makes the app."`
 	Version    versionCommand    `cmd:"" help:"Print the version."`

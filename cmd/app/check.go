@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"reeve/agent/openai"
+	"reeve/credentials"
 	"reeve/slackapp"
 )
 
@@ -57,6 +58,8 @@ type probes struct {
 	app   func(ctx context.Context, apiURL, token string) error
 	redis func(ctx context.Context, url string) (redisFacts, error)
 	model func(ctx context.Context, baseURL, key, model string) error
+	// keys compares CREDENTIAL_KEYS with what is sealed in Redis; nil: it is not asked.
+	keys func(ctx context.Context, s Settings) ([]credentials.KeyUse, error)
 	// plugins are asked what they say of themselves; nil: there are none.
 	plugins func(ctx context.Context) []finding
 }
@@ -79,6 +82,7 @@ func (checkCommand) Run(p *process) error {
 	}
 	chosen, err := choose(p.plugins, settings.Plugins)
 	ask := shippedProbes()
+	ask.keys = probeKeys
 	ask.plugins = func(ctx context.Context) []finding {
 		if err != nil {
 			return nil // which plugins are on is not known
@@ -105,6 +109,7 @@ func check(ctx context.Context, out io.Writer, s Settings, settingsErr error, as
 	say(checkBot(ctx, s, ask.bot)...)
 	say(checkApp(ctx, s, ask.app))
 	say(checkRedis(ctx, s, ask.redis)...)
+	say(checkKeys(ctx, s, ask.keys)...)
 	say(checkModel(ctx, s, ask.model)...)
 	if ask.plugins != nil {
 		say(ask.plugins(ctx)...)

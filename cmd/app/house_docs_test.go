@@ -44,7 +44,7 @@ func TestMakeHasItsTargets(t *testing.T) {
 // Every command that a page tells people to type exists.
 func TestCommandsInDocumentsExist(t *testing.T) {
 	targets := makeTargets(t)
-	commands := []string{"run", "playground", "check", "manifest", "version", "turns", "turn", "outbox", "dead", "memories", "person"}
+	commands := []string{"run", "playground", "check", "manifest", "version", "turns", "turn", "outbox", "dead", "memories", "person", "keys", "audit"}
 	seen := 0
 	for name, text := range sources(t) {
 		if !strings.HasSuffix(name, ".md") || strings.HasPrefix(name, "CHANGELOG") {

@@ -38,7 +38,7 @@ var mayImport = map[string][]string{
 	"slackapp/simulator/*": {"runtime/chat", "slackapp/simulator"},
 	"memory":               {"plugins", "runtime/chat"},
 	"credentials":          {"plugins", "runtime/chat"},
-	"credentials/oauth":    {"credentials", "plugins", "runtime/chat"},
+	"credentials/oauth":    {"credentials", "plugins", "plugins/outbound", "plugins/settings", "runtime/chat"},
 	"cmd/app":              {"*"},
 	"cmd/app/apptest":      {"*"}, // a kit for tests: nothing imports it but them
 	"cmd/reeve":            {"cmd/app", "plugins", "plugins/*", "memory"},

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"reeve/credentials"
 	"reeve/memory"
 	"reeve/runtime/chat"
 	"reeve/runtime/mailbox"
@@ -48,8 +49,9 @@ var heldWords = map[mailbox.HeldKind]string{
 }
 
 const (
-	heldMemory = "memory"
-	heldCited  = "channel memory"
+	heldMemory  = "memory"
+	heldCited   = "channel memory"
+	heldAccount = "account"
 )
 
 // personal is all that is kept of a person.
@@ -57,6 +59,8 @@ type personal struct {
 	mailbox.Holding
 	memories []memory.Memory
 	cited    map[memory.Owner][]memory.Memory
+	accounts []credentials.Account
+	audit    []credentials.AuditRecord
 }
 
 // eraser finds, exports and erases what is kept of one person.
@@ -65,6 +69,8 @@ type eraser struct {
 	who   chat.Actor
 	owner memory.Owner
 	store *memory.Store
+	vault *credentials.Vault
+	log   *credentials.Audit
 }
 
 func (c personCommand) Run(p *process) error {
@@ -73,7 +79,7 @@ func (c personCommand) Run(p *process) error {
 	}
 	who, _ := chat.ParseActor(c.ID)
 	return operate(p, c.JSON, func(r report) error {
-		e := eraser{report: r, who: who, store: memoryStore(r.box, r.settings)}
+		e := eraser{report: r, who: who, store: memoryStore(r.box, r.settings), vault: vaultOf(r.box, r.settings), log: auditOf(r.box, r.settings)}
 		e.owner, _ = memory.Personal(who)
 		all, err := e.find()
 		switch {
@@ -82,7 +88,7 @@ func (c personCommand) Run(p *process) error {
 		case c.Do == "export":
 			return e.export(all)
 		case !c.Yes:
-			return e.told("would take out", all.counts(), all.Holding)
+			return e.told("would take out", all.counts(), all)
 		}
 		return e.erase(all, c.Abandon)
 	})
@@ -91,15 +97,28 @@ func (c personCommand) Run(p *process) error {
 func (e eraser) find() (personal, error) {
 	all := personal{}
 	var err error
-	if all.Holding, err = e.box.Person(e.p.ctx, e.who, memory.IsKey); err != nil {
+	if all.Holding, err = e.box.Person(e.p.ctx, e.who, isBeside); err != nil {
 		return all, err
 	}
 	if all.memories, err = e.store.All(e.p.ctx, e.owner); err != nil {
 		return all, err
 	}
-	all.cited, err = e.store.Cited(e.p.ctx, e.who)
+	if all.cited, err = e.store.Cited(e.p.ctx, e.who); err != nil {
+		return all, err
+	}
+	if all.accounts, err = e.vault.List(e.p.ctx, e.who); err != nil {
+		return all, err
+	}
+	err = e.log.Read(e.p.ctx, credentials.AuditFilter{Person: e.who}, func(r credentials.AuditRecord) bool {
+		all.audit = append(all.audit, r)
+		return true
+	})
+	slices.Reverse(all.audit)
 	return all, err
 }
+
+// isBeside reports whether a key is one of a store's that stands beside the mailbox.
+func isBeside(name string) bool { return memory.IsKey(name) || credentials.IsKey(name) }
 
 // personCount is how many things of a kind there are.
 type personCount struct {
@@ -123,6 +142,9 @@ func (a personal) counts() []personCount {
 	if n > 0 {
 		list = append(list, personCount{heldCited, n, "memories of channels that rest on this person's words"})
 	}
+	if len(a.accounts) > 0 {
+		list = append(list, personCount{heldAccount, len(a.accounts), "connected accounts; their providers do not learn of it: the person ends Reeve's access there"})
+	}
 	return list
 }
 
@@ -142,9 +164,25 @@ func (e eraser) export(all personal) error {
 		Held     map[mailbox.HeldKind][]mailbox.Held `json:"held"`
 		Memories []memory.Memory                     `json:"memories"`
 		Cited    map[string][]memory.Memory          `json:"channel_memories"`
+		Accounts []shownAccount                      `json:"accounts"`
+		Audit    []credentials.AuditRecord           `json:"audit"`
 		Left     []string                            `json:"not_looked_into"`
 		Note     string                              `json:"note"`
-	}{e.who.Key(), time.Now().UTC(), held, items(all.memories), cited, items(all.Left), elsewhere})
+	}{e.who.Key(), time.Now().UTC(), held, items(all.memories), cited, shownAccounts(all.accounts), items(all.audit), items(all.Left), elsewhere})
+}
+
+// shownAccount is an account without its secrets.
+type shownAccount struct {
+	Provider string `json:"provider"`
+	credentials.Shown
+}
+
+func shownAccounts(all []credentials.Account) []shownAccount {
+	shown := []shownAccount{}
+	for _, a := range all {
+		shown = append(shown, shownAccount{a.Provider, a.Shown})
+	}
+	return shown
 }
 
 // passes is how often it is looked again for what came in meanwhile.
@@ -195,7 +233,7 @@ func (e eraser) erase(all personal, abandon bool) error {
 	for _, kind := range order {
 		done = append(done, totals[kind])
 	}
-	if err := e.told("took out", done, all.Holding); err != nil {
+	if err := e.told("took out", done, all); err != nil {
 		return err
 	}
 	if len(all.counts()) > 0 {
@@ -224,6 +262,11 @@ func (e eraser) takeOut(all personal, ran bool) error {
 	}
 	if err := e.store.Erase(e.p.ctx, e.owner); err != nil {
 		return err
+	}
+	for _, a := range all.accounts {
+		if _, err := e.vault.Delete(e.p.ctx, a.Owner); err != nil && !errors.Is(err, credentials.ErrNone) {
+			return err
+		}
 	}
 	for _, o := range slices.SortedFunc(maps.Keys(all.cited), func(a, b memory.Owner) int { return strings.Compare(a.Key(), b.Key()) }) {
 		if _, err := e.store.EraseCited(e.p.ctx, o, time.Now(), e.who); err != nil {
@@ -255,7 +298,12 @@ func (e eraser) inTheWay(open []mailbox.Work) error {
 }
 
 // told prints what was, or would be, done.
-func (e eraser) told(what string, counts []personCount, h mailbox.Holding) error {
+func (e eraser) told(what string, counts []personCount, all personal) error {
+	h := all.Holding
+	if n := len(all.audit); n > 0 {
+		h.Left = append(slices.Clone(h.Left), fmt.Sprintf("%d records of the audit log name this person; they hold no words, and stay for their %d days (AUDIT_DAYS): "+
+			"whose rights were spent, and by whose decision, must be known also of who has left", n, e.settings.AuditDays))
+	}
 	if e.json {
 		return e.asJSON(struct {
 			Person string         `json:"person"`

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"reeve/credentials"
 	"reeve/memory"
 	"reeve/runtime/mailbox"
 )
@@ -31,7 +32,7 @@ func TestPrivacyPageNamesEveryKindOfRecord(t *testing.T) {
 			rows = append(rows, m[1])
 		}
 	}
-	kinds := slices.Concat(mailbox.KeyKinds(), memory.KeyKinds())
+	kinds := slices.Concat(mailbox.KeyKinds(), memory.KeyKinds(), credentials.KeyKinds())
 	for _, kind := range kinds {
 		if n := len(slices.DeleteFunc(slices.Clone(rows), func(row string) bool { return row != kind })); n != 1 {
 			t.Errorf("%d rows are about keys of the kind %q", n, kind)

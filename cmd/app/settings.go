@@ -52,13 +52,13 @@ type Settings struct {
 	DailyTokensPerPerson int           `env:"DAILY_TOKENS_PER_PERSON" envDefault:"0" min:"0" max:"1000000000" doc:"Tokens that the turns of one person may spend in a day of UTC. 0: no limit."`
 	ShutdownGrace        time.Duration `env:"SHUTDOWN_GRACE" envDefault:"10s" min:"1s" max:"5m" doc:"How long a model or tool call in flight may go on after SIGTERM."`
 	RetentionDays        int           `env:"RETENTION_DAYS" envDefault:"30" min:"1" max:"3650" doc:"Days after which a conversation that nobody touches is forgotten, and an ended turn. Nothing open is."`
-	AuditDays            int           `env:"AUDIT_DAYS" later:"true" envDefault:"365" min:"1" max:"3650" doc:"Days for which audit records are kept."`
+	AuditDays            int           `env:"AUDIT_DAYS" envDefault:"365" min:"1" max:"3650" doc:"Days for which the audit log keeps a record of each call that spends somebody's rights, and of each answer to a question."`
 
 	HTTPAddr   string `env:"HTTP_ADDR" group:"Listening" may:"host:port or :port" doc:"Where /healthz, /readyz and /metrics are served. Empty: nowhere."`
 	PublicAddr string `env:"PUBLIC_ADDR" later:"true" may:"host:port or :port, not that of HTTP_ADDR" doc:"Where callbacks of account connections are served. Empty: nowhere."`
 	PublicURL  string `env:"PUBLIC_URL" later:"true" may:"an https URL, or an http URL of this machine (127.0.0.1, ::1, localhost)" doc:"How browsers reach PUBLIC_ADDR."`
 
-	CredentialKeys   Secret   `env:"CREDENTIAL_KEYS" later:"true" group:"Extensions" may:"VERSION:KEY by comma, KEY being 32 bytes in base64; the first one writes" doc:"Keys that seal people's credentials."`
+	CredentialKeys   Secret   `env:"CREDENTIAL_KEYS" group:"Extensions" may:"VERSION:KEY by comma, VERSION being 1 to 16 letters, digits or '_', and KEY 32 bytes in base64 (openssl rand -base64 32); the first one writes" doc:"Keys that seal people's accounts; see credentials.md. Empty: nobody can connect one."`
 	MCPConfig        string   `env:"MCP_CONFIG" may:"the path of a readable file" doc:"The file that lists MCP servers, whose tools are then offered; see mcp.md. SIGHUP has it read again. Other variables that begin with MCP_ can be filled into it."`
 	OAuthProviders   []string `env:"OAUTH_PROVIDERS" later:"true" may:"names of providers by comma: lower-case letters, digits and '_'" doc:"The providers whose accounts people can connect."`
 	Plugins          []string `env:"PLUGINS" may:"names of plugins by comma: lower-case letters, digits and '_'" doc:"Which of the compiled-in plugins are on, all of them named. Empty: all but memory, which asks the model once or twice more after each turn and makes the bot more careful (see limits.md), and echo, the example for authors."`

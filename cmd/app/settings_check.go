@@ -1,7 +1,6 @@
 package app
 
 import (
-	"encoding/base64"
 	"net"
 	"net/netip"
 	"net/url"
@@ -13,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"reeve/credentials"
 )
 
 var (
@@ -21,7 +22,6 @@ var (
 	prefixForm   = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,32}$`)
 	reactionForm = regexp.MustCompile(`^[a-z0-9_+'-]+$`)
 	tokenForm    = regexp.MustCompile(`^[\x21-\x7e]+$`)
-	keyForm      = regexp.MustCompile(`^[A-Za-z0-9_]+$`)
 )
 
 // check tells whether a value that has the right type may be. The hint says
@@ -74,7 +74,7 @@ func (s setting) checkText(value string) (ok bool, hint string) {
 		n, convErr := strconv.ParseUint(port, 10, 16)
 		return err == nil && convErr == nil && n <= 65535, ""
 	case "CREDENTIAL_KEYS":
-		return checkKeys(value), ""
+		return checkKeyring(value)
 	case "MCP_CONFIG":
 		return checkFile(value)
 	default: // a model's name
@@ -183,17 +183,12 @@ func checkRedisURL(value string) (ok bool, hint string) {
 	}), ""
 }
 
-func checkKeys(value string) bool {
-	seen := map[string]bool{}
-	for _, key := range strings.Split(value, ",") {
-		version, encoded, _ := strings.Cut(strings.TrimSpace(key), ":")
-		raw, err := base64.StdEncoding.DecodeString(encoded)
-		if !keyForm.MatchString(version) || seen[version] || err != nil || len(raw) != 32 {
-			return false
-		}
-		seen[version] = true
+func checkKeyring(value string) (ok bool, hint string) {
+	_, err := credentials.ParseKeys(value)
+	if err != nil {
+		return false, strings.TrimPrefix(err.Error(), "parse credential keys: ")
 	}
-	return true
+	return true, ""
 }
 
 func isLoopback(host string) bool {

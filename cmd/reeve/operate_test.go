@@ -29,6 +29,13 @@ func TestOperate(t *testing.T) {
 			if err := seed(server.URL(), prefix); err != nil {
 				return err
 			}
+			if err := seedAccounts(server.URL(), prefix); err != nil {
+				return err
+			}
+			env.Setenv("SEEDED", prefix)
+			env.Setenv("KEY1", keySetting("1", 'a'))
+			env.Setenv("WRONG1", keySetting("1", 'z'))
+			env.Setenv("KEY2", keySetting("2", 'b'))
 			return seedMemories(server.URL(), prefix)
 		},
 	})

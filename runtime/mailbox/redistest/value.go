@@ -22,6 +22,8 @@ func Value(ctx context.Context, client redis.Cmdable, key string) (any, error) {
 		return client.LRange(ctx, key, 0, -1).Result()
 	case "zset":
 		return client.ZRangeWithScores(ctx, key, 0, -1).Result()
+	case "stream":
+		return client.XRange(ctx, key, "-", "+").Result()
 	}
 	return nil, fmt.Errorf("read %s: it is a %s", key, kind)
 }
