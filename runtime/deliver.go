@@ -74,7 +74,7 @@ func (r *Runtime) accept(m chat.Message, result mailbox.PutResult, err error) Ou
 	}
 	o := Outcome{
 		Message: m, Disposition: result.Disposition, First: result.First, Turn: result.Turn,
-		Runs: result.Runs, Withdrawn: result.Withdrawn,
+		Runs: result.Runs, Withdrawn: result.Withdrawn, Below: result.Below,
 	}
 	r.opts.Count(CountMessages, string(o.Disposition), 1)
 	level := slog.LevelInfo

@@ -20,6 +20,9 @@ type Outcome struct {
 	Runs chat.Actor
 	// Withdrawn are waiting messages that a stop took back.
 	Withdrawn []chat.MessageID
+	// Below is what of ours a reply in a DM stands below, mailbox.BelowCard or
+	// mailbox.BelowNotice: nothing begins there.
+	Below string
 	// Err: nothing is durable, and the envelope must not be acknowledged.
 	Err error
 }

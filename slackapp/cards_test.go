@@ -77,6 +77,7 @@ func (d *decider) did() []string {
 type table struct {
 	*testing.T
 	*decider
+	bench *bench
 	sim   *simulator.Server
 	cards *slackapp.Cards
 	ts    string
@@ -90,10 +91,27 @@ func lay(t *testing.T, c chat.Card, channel string) *table {
 	part.To = chat.Destination{Channel: chat.ChannelID(channel)}
 	b.send(false, part)
 	d := &decider{answer: chat.AnswerRecorded, own: chat.OwnHandedBack}
-	return &table{T: t, decider: d, sim: b.sim, ts: string(b.box.posted[0].TS), cards: &slackapp.Cards{
+	return &table{T: t, decider: d, bench: b, sim: b.sim, ts: string(b.box.posted[0].TS), cards: &slackapp.Cards{
 		Client: b.api, Decider: d, Connections: d, Log: slog.New(slog.DiscardHandler), Settle: time.Millisecond,
 		Now: func() time.Time { return cardTime },
 	}}
+}
+
+// edit puts a record in the card's place, as the outbox does.
+func (p *table) edit(record chat.Card) {
+	p.Helper()
+	placed := p.bench.box.posted
+	p.bench.box = newOutbox()
+	p.bench.box.posted = placed
+	p.bench.send(false, p.bench.edited(2, record, 1))
+}
+
+// within bounds a test that waits.
+func within(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	t.Cleanup(cancel)
+	return ctx
 }
 
 // click is what the edge makes of a press in the simulator.

@@ -160,6 +160,24 @@ func (p *PeopleFacts) ask(ctx context.Context, who chat.Actor) (account, error) 
 	}
 }
 
+// Email is the address in a person's profile, asked of Slack each time; empty
+// where there is none, or where Slack says that it is not confirmed.
+func (p *PeopleFacts) Email(ctx context.Context, who chat.Actor) (string, error) {
+	if !who.IsPerson() || !p.opts.Self.home(string(who.Team)) {
+		return "", nil
+	}
+	u, err := p.opts.Client.GetUserInfoContext(ctx, string(who.User))
+	switch {
+	case err != nil && judge(err).kind == failForGood:
+		return "", nil
+	case err != nil:
+		return "", fmt.Errorf("look up the address of %s: %w", who.Key(), err)
+	case u.ID != string(who.User) || u.Deleted || u.IsBot || !u.IsEmailConfirmed:
+		return "", nil
+	}
+	return u.Profile.Email, nil
+}
+
 func (p *PeopleFacts) read(u *slack.User, who chat.Actor) account {
 	a := account{
 		V: 1, Name: u.Profile.DisplayName, Zone: u.TZ, Deleted: u.Deleted,

@@ -10,6 +10,7 @@ import (
 
 	"reeve/runtime"
 	"reeve/runtime/chat"
+	"reeve/runtime/mailbox"
 	"reeve/slackapp/render"
 )
 
@@ -91,6 +92,8 @@ func noticeOf(o runtime.Outcome) (notice, bool) {
 	here := m.Author.Key() + ":" + m.Conversation.Key()
 	n := notice{to: m.Author, in: m.Conversation, every: refusedEvery}
 	switch {
+	case o.Below != "" && m.Change == nil:
+		n.once, n.text = "below:"+here, TextBelow(o.Below == mailbox.BelowCard)
 	case o.Disposition == chat.Wait && !o.Runs.IsZero() && o.Runs != m.Author:
 		n.once, n.every, n.text = "waiting:"+m.Author.Key(), waitingEvery, TextWaiting(o.Runs)
 	case o.Disposition == chat.Refused && m.Stop:

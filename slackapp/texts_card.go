@@ -264,9 +264,12 @@ const (
 	TextOwnNotYours  = "This is not yours to answer: somebody else wrote it."
 )
 
-// TextUseButtons answers what is written below a card or a notice of ours.
-func TextUseButtons() string {
-	return "Nobody reads what is written below this message of mine. If it has buttons, press one; for anything else write to me in a new message."
+// TextBelow answers what is written below a card or a notice of ours.
+func TextBelow(card bool) string {
+	if card {
+		return "I do not read what is written below a card. Use its buttons, if it still has some; for anything else write to me in a new message."
+	}
+	return "I do not read what is written below a notice. Please write to me in a new message, or in the thread that it is about."
 }
 
 // whereAsked is where a card's turn runs, as its actor is told.

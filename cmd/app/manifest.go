@@ -34,6 +34,7 @@ var scopes = []reason{
 	{"reactions:read", "be told of the reaction that stops"},
 	{"reactions:write", "mark messages as seen, waiting and done"},
 	{"users:read", "tell members from guests, bots and strangers; names and time zones"},
+	{"users:read.email", "compare a person's address with that of an account which is connected by a code"},
 }
 
 var events = []reason{

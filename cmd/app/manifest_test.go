@@ -29,13 +29,14 @@ var methodScopes = map[string][]string{
 	"conversations.members":      {"channels:read", "groups:read", "im:read", "mpim:read"},
 	"conversations.open":         {"im:write"},
 	"users.conversations":        {"channels:read", "groups:read", "im:read", "mpim:read"},
-	"users.info":                 {"users:read"},
+	"users.info":                 {"users:read", "users:read.email"}, // with the address in a profile
 	"users.getPresence":          {"users:read"},
 	"bots.info":                  {"users:read"},
 	"reactions.add":              {"reactions:write"},
 	"reactions.remove":           {"reactions:write"},
 	"files.info":                 {"files:read"},
 	"views.publish":              {},
+	"views.open":                 {},
 	"files.getUploadURLExternal": {"files:write"},
 }
 
@@ -48,7 +49,7 @@ var goMethods = map[string]string{
 	"GetConversationInfo": "conversations.info", "GetUsersInConversation": "conversations.members",
 	"OpenConversation": "conversations.open", "GetConversationsForUser": "users.conversations", "GetUserInfo": "users.info", "GetUserPresence": "users.getPresence",
 	"GetBotInfo": "bots.info", "AddReaction": "reactions.add", "RemoveReaction": "reactions.remove",
-	"PublishView": "views.publish", "GetFileInfo": "files.info", "UploadFile": "files.getUploadURLExternal",
+	"PublishView": "views.publish", "OpenView": "views.open", "GetFileInfo": "files.info", "UploadFile": "files.getUploadURLExternal",
 }
 
 // eventScopes are the subscriptions by which each type of event comes, and the

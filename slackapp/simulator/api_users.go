@@ -24,7 +24,7 @@ func (s *Server) userObject(u User, locale bool) map[string]any {
 	out["tz"] = tz
 	if u.Email != "" {
 		profile["email"] = u.Email
-		out["is_email_confirmed"] = true
+		out["is_email_confirmed"] = !u.EmailUnconfirmed
 	}
 	if locale {
 		out["locale"] = "en-US"

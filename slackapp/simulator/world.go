@@ -68,8 +68,10 @@ type User struct {
 	Title       string // what he does
 	TZ          string // IANA; America/Los_Angeles when empty, as at Slack
 	Email       string
-	Bot         bool
-	Restricted  bool // a guest
+	// EmailUnconfirmed: nobody has shown that the address is his.
+	EmailUnconfirmed bool
+	Bot              bool
+	Restricted       bool // a guest
 	UltraRestricted,
 	Stranger, // of another team, and shares no channel
 	WorkflowBot,
