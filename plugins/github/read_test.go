@@ -112,7 +112,7 @@ func FuzzSheet(f *testing.F) {
 			p.pulls[7].Body, p.pulls[7].Title, p.pulls[7].ReviewComments, p.files, p.reviews, p.lines = &body, &title, &count, nil, nil, nil
 			p.Description = &title
 			for range count {
-				p.comments[5] = append(p.comments[5], &gh.IssueComment{Body: &body, User: who, CreatedAt: &moment, AuthorAssociation: &title})
+				p.comments[5] = append(p.comments[5], &gh.IssueComment{Body: &body, User: who, CreatedAt: &moment})
 				p.files = append(p.files, &gh.CommitFile{Filename: &title, Patch: &body, Status: &title, PreviousFilename: &title})
 				p.reviews = append(p.reviews, &gh.PullRequestReview{Body: &body, User: who, State: &title, SubmittedAt: &moment})
 				p.lines = append(p.lines, &gh.PullRequestComment{Body: &body, User: who, Path: &title, CreatedAt: &moment})
