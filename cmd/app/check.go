@@ -87,7 +87,7 @@ func (checkCommand) Run(p *process) error {
 		if err != nil {
 			return nil // which plugins are on is not known
 		}
-		return append(checkIdle(p.options.Environ, chosen), checkPlugins(ctx, chosen, p.options.Environ)...)
+		return append(checkIdle(p.options.Environ, chosen), checkPlugins(ctx, chosen, p.options)...)
 	}
 	return check(p.ctx, out, settings, err, ask)
 }

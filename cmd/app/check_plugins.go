@@ -19,13 +19,13 @@ type reporter interface {
 }
 
 // checkPlugins opens each plugin, and has those report that can.
-func checkPlugins(ctx context.Context, chosen []plugins.Plugin, environ []string) []finding {
+func checkPlugins(ctx context.Context, chosen []plugins.Plugin, options Options) []finding {
 	log := slog.New(slog.DiscardHandler)
 	var found []finding
 	for _, plugin := range chosen {
 		test := "plugin " + plugin.Name()
 		furnishForCheck(plugin)
-		with := services(plugin.Name(), log, environ, func([]plugins.Tool) error { return nil })
+		with := services(plugin.Name(), log, options, func([]plugins.Tool) error { return nil })
 		if _, err := plugin.Open(ctx, with); err != nil {
 			for line := range strings.Lines(err.Error()) {
 				found = append(found, finding{test: test, result: wrong, detail: strings.TrimSpace(line)})

@@ -66,7 +66,7 @@ func TestCheckHasPluginsReport(t *testing.T) {
 	}
 	for _, test := range tests {
 		var got []string
-		for _, f := range checkPlugins(t.Context(), []plugins.Plugin{test.plugin}, []string{"TALKER_TONE=loud", "TONE=soft"}) {
+		for _, f := range checkPlugins(t.Context(), []plugins.Plugin{test.plugin}, Options{Environ: []string{"TALKER_TONE=loud", "TONE=soft"}}) {
 			got = append(got, f.String())
 		}
 		if diff := cmp.Diff(test.want, got); diff != "" {

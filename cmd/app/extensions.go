@@ -11,7 +11,6 @@ import (
 
 	"reeve/plugins"
 	"reeve/plugins/gate"
-	"reeve/plugins/outbound"
 	"reeve/plugins/settings"
 	"reeve/runtime"
 	"reeve/runtime/chat"
@@ -43,7 +42,7 @@ func (a assembly) extend(ctx context.Context, options gate.Options) (*extensions
 	x := &extensions{gate: gate.New(options), store: options.Store, log: a.log, pause: a.options.RetryEvery, grace: a.settings.ShutdownGrace + runsGrace}
 	var wrong []string
 	for _, plugin := range a.plugins {
-		if err := x.open(ctx, plugin, a.options.Environ); err != nil {
+		if err := x.open(ctx, plugin, a.options); err != nil {
 			wrong = append(wrong, strings.Split(err.Error(), "\n")...)
 		}
 	}
@@ -63,17 +62,17 @@ func checkNames(list []plugins.Plugin) error {
 }
 
 // services are what a plugin of a name may use.
-func services(name string, log *slog.Logger, environ []string, offer func([]plugins.Tool) error) plugins.Services {
+func services(name string, log *slog.Logger, options Options, offer func([]plugins.Tool) error) plugins.Services {
 	return plugins.Services{
 		Log:      log.With("plugin", name),
 		Now:      time.Now,
-		Settings: func(into any) error { return settings.Read(name, environ, into) },
-		HTTP:     outbound.Options{}.Client,
+		Settings: func(into any) error { return settings.Read(name, options.Environ, into) },
+		HTTP:     options.Outbound.Client,
 		Offer:    offer,
 	}
 }
 
-func (x *extensions) open(ctx context.Context, plugin plugins.Plugin, environ []string) (err error) {
+func (x *extensions) open(ctx context.Context, plugin plugins.Plugin, options Options) (err error) {
 	name := plugin.Name()
 	defer func() {
 		if fault := recover(); fault != nil {
@@ -81,7 +80,7 @@ func (x *extensions) open(ctx context.Context, plugin plugins.Plugin, environ []
 		}
 	}()
 	shared := false
-	given := services(name, x.log, environ, func(tools []plugins.Tool) error {
+	given := services(name, x.log, options, func(tools []plugins.Tool) error {
 		return x.gate.Set(name, tools, shared)
 	})
 	x.serve(name, &given)

@@ -81,12 +81,19 @@ func (a assembly) serve(ctx context.Context) (err error) {
 	if err := a.furnish(box, model); err != nil {
 		return err
 	}
-	extended, err := a.extend(ctx, gate.Options{Slack: readings.For, Policy: a.consent(), Store: pluginStore(box), Logger: a.log})
+	audit := auditOf(box, a.settings)
+	people, err := a.openAccounts(ctx, box, edge)
+	if err != nil {
+		return err
+	}
+	extended, err := a.extend(ctx, gate.Options{
+		Slack: readings.For, Policy: a.consent(), Store: pluginStore(box), Accounts: people.gate(), Audit: auditTo(audit), Logger: a.log,
+	})
 	if err != nil {
 		return err
 	}
 	options := a.runtime(box, edge, a.agent(box, model, extended.gate), self.User, extended)
-	options.Place = readings.Place
+	options.Place, options.Links = readings.Place, people.links()
 	if options.Router, err = a.router(); err != nil {
 		return err
 	}
@@ -94,6 +101,7 @@ func (a assembly) serve(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	people.waits.runtime = rt
 	extended.begin(rt.StartDue)
 	if err := extended.gate.SetOwn([]plugins.Tool{rt.HandBackTool()}); err != nil {
 		return err
@@ -105,10 +113,11 @@ func (a assembly) serve(ctx context.Context) (err error) {
 		AppToken: a.settings.SlackAppToken.Reveal(), APIURL: a.settings.SlackAPIURL,
 		Sockets: a.settings.SlackSockets, Log: a.log,
 	})
-	home := &slackapp.Home{Client: client, Lists: extended.lists(), Log: a.log}
+	home := &slackapp.Home{Client: client, Lists: append(people.lists(extended), extended.lists()...), Log: a.log}
+	cards := &slackapp.Cards{Client: client, Decider: rt, Connections: people.connections(), Log: a.log}
 	inbound := slackapp.NewEdge(slackapp.EdgeOptions{
 		Self: self, Admission: policy, Inbox: at.inbox(rt), Keys: box, Fetcher: reader, Notices: at.notices(edge),
-		Clicks: home, Home: home.Opened, Log: a.log,
+		Clicks: slackapp.Buttons{Home: home, Cards: cards}, Forms: cards, Home: home.Opened, Log: a.log,
 	})
 	readBack := slackapp.NewReadBack(slackapp.ReadBackOptions{
 		Gaps: box, Line: sockets, Reader: reader, Self: self, Admission: policy, Inbox: rt, Notices: edge,
@@ -129,13 +138,13 @@ func (a assembly) serve(ctx context.Context) (err error) {
 		return "no socket is connected"
 	})
 	a.opened(names(a.plugins), extended.all())
-	return refused(a.work(ctx, rt, edge, sockets, inbound, readBack, extended))
+	return refused(a.work(ctx, rt, edge, sockets, inbound, readBack, extended, people.run, audit.Run))
 }
 
 // work runs the parts until ctx ends or one of them fails. What comes in ends
 // first, then the turns, and last what goes out, so that nothing accepted is
 // cut from its way.
-func (a assembly) work(ctx context.Context, rt *runtime.Runtime, edge *slackapp.Slack, sockets *slackapp.Sockets, inbound *slackapp.Edge, readBack *slackapp.ReadBack, extended *extensions) error {
+func (a assembly) work(ctx context.Context, rt *runtime.Runtime, edge *slackapp.Slack, sockets *slackapp.Sockets, inbound *slackapp.Edge, readBack *slackapp.ReadBack, extended *extensions, others ...func(context.Context) error) error {
 	outCtx, endOut := context.WithCancel(context.WithoutCancel(ctx))
 	defer endOut()
 	group, ctx := errgroup.WithContext(ctx)
@@ -146,6 +155,9 @@ func (a assembly) work(ctx context.Context, rt *runtime.Runtime, edge *slackapp.
 	group.Go(func() error { return rt.Run(ctx) })
 	group.Go(func() error { return a.watchDurability(ctx) })
 	group.Go(func() error { return extended.run(ctx) })
+	for _, other := range others {
+		group.Go(func() error { return other(ctx) })
+	}
 	err := group.Wait()
 	endOut()
 	_ = out.Wait()
@@ -162,7 +174,7 @@ func (a assembly) runtime(box *mailbox.Box, edge *slackapp.Slack, loop *agent.Lo
 			SameActor: runtime.MidRunMode(s.SameActorMidRunMode), CrossActor: runtime.MidRunMode(s.CrossActorMidRunMode),
 			Stop: runtime.StopPolicy(s.StopPolicy),
 		},
-		MaxRunning: s.MaxRunningTurns, MaxAttempts: s.MaxAttempts, TurnTimeout: s.TurnTimeout,
+		ConsentTimeout: s.ConsentTimeout, MaxRunning: s.MaxRunningTurns, MaxAttempts: s.MaxAttempts, TurnTimeout: s.TurnTimeout,
 		HistoryTokens: s.ContextTokens * 3 / 4, RenewEvery: a.options.RenewEvery, ShutdownGrace: s.ShutdownGrace,
 		SweepEvery: a.options.SweepEvery, Count: a.metrics.Count, Logger: a.log,
 	}

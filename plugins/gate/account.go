@@ -13,8 +13,8 @@ import (
 type Accounts interface {
 	// Knows reports whether people can connect accounts at a provider.
 	Knows(provider string) bool
-	// Look says what a person has there.
-	Look(ctx context.Context, who chat.Actor, provider string) (Standing, error)
+	// Look says what a person has there, and what of the scopes it lacks.
+	Look(ctx context.Context, who chat.Actor, provider string, scopes []string) (Standing, error)
 	// Open makes an account of a person's usable for one call, until done is
 	// called.
 	Open(ctx context.Context, use Use) (account *plugins.Account, done func(), err error)
@@ -25,7 +25,7 @@ type Standing struct {
 	// Connected: there is an account, and the provider takes its credentials.
 	Connected bool
 	Name      string
-	Scopes    []string // that the account has granted, in the provider's words
+	Lacking   []string // scopes that the account has not granted
 }
 
 // Use is one call for which an account is opened.
@@ -44,7 +44,7 @@ func (x *exam) account(ctx context.Context, g *Gate, asked plugins.Asked) (denia
 		return ""
 	}
 	standing, err := question(ctx, g, func(ctx context.Context) (Standing, error) {
-		return g.options.Accounts.Look(ctx, asked.Run.Actor, t.Provider)
+		return g.options.Accounts.Look(ctx, asked.Run.Actor, t.Provider, t.Scopes)
 	})
 	if err != nil {
 		g.options.Logger.Error("account not looked up", "turn", asked.Run.Turn, "tool", t.Name, "provider", t.Provider, "err", err)
@@ -52,14 +52,10 @@ func (x *exam) account(ctx context.Context, g *Gate, asked plugins.Asked) (denia
 	}
 	need := &plugins.Connect{Provider: t.Provider, Scopes: t.Scopes}
 	if standing.Connected {
-		for _, scope := range t.Scopes {
-			if !slices.Contains(standing.Scopes, scope) {
-				need.Lacking = append(need.Lacking, scope)
-			}
-		}
-		if len(need.Lacking) == 0 {
+		if len(standing.Lacking) == 0 {
 			return ""
 		}
+		need.Lacking = standing.Lacking
 	}
 	if slices.Contains(unconnected(asked.Run), t.Provider) {
 		return notMade + fmt.Sprintf("the person for whom you act was asked to connect an account at %s in this turn, and has not.", t.Provider) + owed
@@ -88,7 +84,7 @@ func (g *Gate) accountName(ctx context.Context, who chat.Actor, t plugins.Tool) 
 		return ""
 	}
 	standing, err := question(ctx, g, func(ctx context.Context) (Standing, error) {
-		return g.options.Accounts.Look(ctx, who, t.Provider)
+		return g.options.Accounts.Look(ctx, who, t.Provider, t.Scopes)
 	})
 	if err != nil {
 		return ""

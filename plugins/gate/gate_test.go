@@ -251,7 +251,7 @@ func TestAuditHoldsNoPayload(t *testing.T) {
 		}))
 	const in = `{"city":"question-payload"}`
 	hash := func(tool, arguments string) string {
-		return fmt.Sprintf("%x", sha256.Sum256([]byte(tool + "\n" + arguments)))[:32]
+		return fmt.Sprintf("%x", sha256.Sum256([]byte(tool+"\n"+arguments)))[:32]
 	}
 	for _, test := range []struct{ tool, arguments, record string }{
 		{"weather", in, "tool=weather principal= provider= decision=allowed rule=free arguments=" + hash("weather", in) + " failed=false"},
