@@ -7,8 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
-	"net/http/httptrace"
 	"net/url"
 	"strings"
 	"sync/atomic"
@@ -73,16 +73,30 @@ func (c client) post(ctx context.Context, path string, body, into any) (sent boo
 	if err != nil {
 		return false, fmt.Errorf("write a request to github: %w", err)
 	}
-	var began atomic.Bool
-	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaderField: func(string, []string) { began.Store(true) }})
 	r, err := c.request(ctx, http.MethodPost, path, nil, written)
 	if err != nil {
 		return false, err
 	}
+	// The body's reader tells: what nobody has read nobody has sent. A trace in the
+	// context would not get as far as the connection.
+	var began atomic.Bool
+	r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(&watched{bytes.NewReader(written), &began}), nil }
+	r.Body, _ = r.GetBody()
 	once := *c.http
 	once.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	_, err = c.do(&once, r, into)
 	return began.Load(), err
+}
+
+// watched tells that it was read.
+type watched struct {
+	io.Reader
+	began *atomic.Bool
+}
+
+func (w *watched) Read(p []byte) (int, error) {
+	w.began.Store(true)
+	return w.Reader.Read(p)
 }
 
 func (c client) request(ctx context.Context, method, path string, query url.Values, body []byte) (*http.Request, error) {
@@ -128,15 +142,19 @@ func (c client) do(client *http.Client, r *http.Request, into any) (answer, erro
 }
 
 // unreachable is that there was no answer. What a network says of itself is not
-// told; a sentence of the host's is.
+// told; what the account's client says is, such as that it has to be connected
+// again.
 func unreachable(ctx context.Context, err error) error {
-	if refused, ok := errors.AsType[plugins.Refusal](err); ok {
-		return &problem{text: string(refused)}
+	if failed, ok := errors.AsType[*url.Error](err); ok {
+		err = failed.Err
 	}
 	if ctx.Err() != nil {
 		return &problem{text: "GitHub did not answer in time.", silent: true}
 	}
-	return &problem{text: "GitHub could not be reached, or its answer broke off. Try it again later.", silent: true}
+	if _, network := errors.AsType[net.Error](err); network || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return &problem{text: "GitHub could not be reached, or its answer broke off. Try it again later.", silent: true}
+	}
+	return &problem{text: fmt.Sprintf("GitHub was not asked, or did not answer: %s.", strings.TrimSuffix(flat(err.Error()), ".")), silent: true}
 }
 
 // at makes a path of its segments. Those that come from outside were parsed; a

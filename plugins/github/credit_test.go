@@ -21,7 +21,6 @@ type chatPerson = chat.Actor
 // is more than a name.
 func TestWhoIsCredited(t *testing.T) {
 	h := newHub()
-	h.change(func(p *place) { p.installed = true })
 	turn := h.host(t, plugintest.Apps("acme")).As(plugintest.Alice, "Open an issue.")
 	turn.Steers(plugintest.Bob, "say that it is urgent").Steers(plugintest.Carol, "and red").Steers(plugintest.Bob, "please").Steers(chat.Actor{}, "x")
 	done(t, turn.Calls("github_create_issue", issueArguments))

@@ -87,7 +87,7 @@ func (h *hub) in(do handler) http.HandlerFunc {
 		by.role = p.roles[by.name]
 		scopes := w.Header().Get("X-OAuth-Scopes")
 		switch {
-		case app != "" && (!p.installed || !strings.EqualFold(app, r.PathValue("owner"))):
+		case app != "" && !strings.EqualFold(app, p.GetFullName()):
 			fail(w, 404, "Not Found")
 			return
 		case app != "" && p.mute && r.Method == http.MethodPost:
@@ -95,7 +95,7 @@ func (h *hub) in(do handler) http.HandlerFunc {
 			fail(w, 403, "Resource not accessible by integration")
 			return
 		case app != "":
-			by = asker{name: "app at " + app, user: &gh.User{ID: gh.Ptr(int64(9)), Login: gh.Ptr("reeve[bot]")}, role: "push"}
+			by = asker{name: "app at acme", user: &gh.User{ID: gh.Ptr(int64(9)), Login: gh.Ptr("reeve[bot]")}, role: "push"}
 		case p.signOn:
 			w.Header().Set("X-GitHub-SSO", "required; url=https://github.com/orgs/acme/sso?authorization_request=AZ2")
 			fail(w, 403, "Resource protected by organization SAML enforcement.")

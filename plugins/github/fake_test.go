@@ -37,17 +37,16 @@ type hub struct {
 // place is a repository.
 type place struct {
 	gh.Repository
-	roles     map[string]string // by login: pull, triage, push, admin
-	installed bool              // for the app
-	mute      bool              // the app lacks a permission
-	signOn    bool              // the owner wants single sign-on
-	issues    map[int]*gh.Issue
-	comments  map[int][]*gh.IssueComment
-	pulls     map[int]*gh.PullRequest
-	files     []*gh.CommitFile
-	reviews   []*gh.PullRequestReview
-	lines     []*gh.PullRequestComment
-	branches  map[string]string
+	roles    map[string]string // by login: pull, triage, push, admin
+	mute     bool              // the app lacks a permission
+	signOn   bool              // the owner wants single sign-on
+	issues   map[int]*gh.Issue
+	comments map[int][]*gh.IssueComment
+	pulls    map[int]*gh.PullRequest
+	files    []*gh.CommitFile
+	reviews  []*gh.PullRequestReview
+	lines    []*gh.PullRequestComment
+	branches map[string]string
 }
 
 var people = map[chat.Actor]*gh.User{

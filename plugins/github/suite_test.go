@@ -10,7 +10,6 @@ import (
 func TestSuite(t *testing.T) {
 	h := newHub()
 	h.still = true
-	h.change(func(p *place) { p.installed = true })
 	version := h.version(t, 5)
 	plugintest.Suite(t, github.New, append(h.around(), plugintest.Calls(60), plugintest.Apps("acme"),
 		plugintest.Example("github_search", `{"kind":"issues","query":"login"}`),

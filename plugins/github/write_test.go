@@ -27,34 +27,30 @@ func TestWhoWrites(t *testing.T) {
 	const plain, command, mention = "Thanks.", "Fine.\n/approve", "@dependabot merge"
 	tests := []struct {
 		role, visibility   string
-		place, installed   bool // the bot has rights at acme, and for the repository
+		app                string // where the bot has rights
 		body, want, reason string
 	}{
-		{"push", "private", true, true, plain, "app at acme", ""},
-		{"admin", "public", true, true, command, "app at acme", ""},
-		{"push", "private", false, false, plain, "alice", "no installation at the owner"},
-		{"push", "private", true, false, plain, "alice", "no installation for the repository"},
-		{"pull", "private", true, true, plain, "app at acme", "who sees a private repository may comment there"},
-		{"pull", "private", true, true, command, "alice", "a command means more from the app"},
-		{"triage", "public", true, true, plain, "app at acme", ""},
-		{"triage", "public", true, true, mention, "alice", "a command means more from the app"},
-		{"pull", "public", true, true, plain, "alice", "nobody tells whether he is blocked"},
-		{"", "public", true, true, plain, "alice", "nobody tells whether he is blocked"},
-		{"", "private", true, true, plain, "", "he does not see it"},
+		{"push", "private", "acme", plain, "app at acme", ""},
+		{"admin", "public", "acme", command, "app at acme", ""},
+		{"push", "private", "", plain, "alice", "no installation at the owner"},
+		{"push", "private", "acme/other", plain, "alice", "no installation for the repository"},
+		{"pull", "private", "acme", plain, "app at acme", "who sees a private repository may comment there"},
+		{"pull", "private", "acme", command, "alice", "a command means more from the app"},
+		{"triage", "public", "acme", plain, "app at acme", ""},
+		{"triage", "public", "acme", mention, "alice", "a command means more from the app"},
+		{"pull", "public", "acme", plain, "alice", "nobody tells whether he is blocked"},
+		{"", "public", "acme", plain, "alice", "nobody tells whether he is blocked"},
+		{"", "private", "acme", plain, "", "he does not see it"},
 	}
 	for _, test := range tests {
-		t.Run(fmt.Sprintf("%s in %s %v %v %.5s", test.role, test.visibility, test.place, test.installed, test.body), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%s in %s %s %.5s", test.role, test.visibility, test.app, test.body), func(t *testing.T) {
 			h := newHub()
 			version := h.version(t, 5)
 			h.change(func(p *place) {
-				p.roles["alice"], p.installed = test.role, test.installed
+				p.roles["alice"] = test.role
 				p.Private, p.Visibility = gh.Ptr(test.visibility != "public"), gh.Ptr(test.visibility)
 			})
-			var apps []string
-			if test.place {
-				apps = []string{"acme"}
-			}
-			got := h.host(t, plugintest.Apps(apps...)).As(plugintest.Alice, "Comment.").Calls("github_comment", commentArguments(version, test.body))
+			got := h.host(t, plugintest.Apps(test.app)).As(plugintest.Alice, "Comment.").Calls("github_comment", commentArguments(version, test.body))
 			who := ""
 			for _, wrote := range h.written() {
 				who, _, _ = strings.Cut(wrote, ":")
@@ -97,7 +93,6 @@ func TestWhatIsNotWritten(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.tool+" "+test.name, func(t *testing.T) {
 			h := newHub()
-			h.change(func(p *place) { p.installed = true })
 			var arguments any = test.arguments
 			if test.arguments == "" {
 				arguments = commentArguments(h.version(t, 5), "Thanks.")
@@ -198,34 +193,5 @@ func TestABranchMovesMeanwhile(t *testing.T) {
 	text := done(t, h.host(t).As(plugintest.Alice, "Open it.").Calls("github_open_pull_request", pullArguments))
 	if !strings.Contains(text, "the branch has moved") {
 		t.Errorf("it gave %s", text)
-	}
-}
-
-// After an answer that was lost, it is looked for what was written: found is
-// done, and not found is not known. Nothing is sent a second time.
-func TestLostAnswers(t *testing.T) {
-	for _, lose := range []string{"after", "before", "500"} {
-		for _, tool := range []string{"github_create_issue", "github_comment", "github_open_pull_request"} {
-			t.Run(tool+" "+lose, func(t *testing.T) {
-				h := newHub()
-				arguments := map[string]any{"github_create_issue": issueArguments, "github_comment": commentArguments(h.version(t, 5), "Thanks."), "github_open_pull_request": pullArguments}[tool]
-				h.lose = lose
-				got := h.host(t).As(plugintest.Alice, "Do it.").Calls(tool, arguments)
-				posts := 0
-				for _, asked := range h.requests() {
-					if strings.HasPrefix(asked, "POST") {
-						posts++
-					}
-				}
-				switch {
-				case posts != 1:
-					t.Errorf("sent %d times", posts)
-				case lose == "after" && (got.Error || !strings.Contains(got.Text, "https://github.com/acme/app/")):
-					t.Errorf("it is there, and said is %+v", got)
-				case lose != "after" && (!got.Error || !strings.Contains(got.Text, "is not known")):
-					t.Errorf("nobody knows, and said is %+v", got)
-				}
-			})
-		}
 	}
 }

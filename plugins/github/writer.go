@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"regexp"
 	"strconv"
 	"time"
@@ -76,7 +75,7 @@ func (w *writer) as(ctx context.Context, text string) (client, error) {
 		!may.writes() && commands.MatchString(text):
 		return w.account, nil
 	}
-	own, ok, err := w.call.Account.App(ctx, w.repo.Owner.Login)
+	own, ok, err := w.call.Account.App(ctx, w.at.String())
 	switch {
 	case err != nil:
 		if _, said := errors.AsType[plugins.Refusal](err); said {
@@ -89,13 +88,6 @@ func (w *writer) as(ctx context.Context, text string) (client, error) {
 	}
 	app := w.account
 	app.http, app.app = own, true
-	var there repo
-	switch _, err := app.get(ctx, w.at.at(), nil, &there); {
-	case is(err, http.StatusNotFound): // it is installed for other repositories of the owner
-		return w.account, nil
-	case err != nil:
-		return client{}, err
-	}
 	return app, nil
 }
 
@@ -103,7 +95,7 @@ func (w *writer) as(ctx context.Context, text string) (client, error) {
 // that was never answered for.
 const lookTime = 20 * time.Second
 
-// send makes a change, once. Where GitHub gives no answer, look says whether what
+// send makes a change. Where GitHub gives no answer, look says whether what
 // was to be made is there.
 func (w *writer) send(ctx context.Context, c client, path string, body, into any, look func(context.Context) (bool, error)) error {
 	attempt := ctx

@@ -25,8 +25,9 @@ func ProviderHosts(hosts ...string) Option {
 	return func(o *options) { o.providerHosts = hosts }
 }
 
-// Apps names places, such as owners of repositories, where the bot has rights of
-// its own. Without it there are none.
+// Apps names places where the bot has rights of its own, such as the owner of
+// repositories, which holds for what is below it ("acme/app") too. Without it
+// there are none.
 func Apps(places ...string) Option { return func(o *options) { o.apps = places } }
 
 // RightsOf says with whose rights a request came to the handler of Serve: with
@@ -82,13 +83,17 @@ func (h *Host) account(tool plugins.Tool, actor chat.Actor) (*plugins.Account, f
 			if err := ctx.Err(); err != nil {
 				return nil, false, err
 			}
-			if !slices.ContainsFunc(h.options.apps, func(there string) bool { return strings.EqualFold(there, place) }) {
+			if !slices.ContainsFunc(h.options.apps, func(there string) bool { return covers(there, place) }) {
 				return nil, false, nil
 			}
 			return h.spend(s, appRights, place), true, nil
 		}
 	}
 	return account, s.end
+}
+
+func covers(there, place string) bool {
+	return strings.EqualFold(there, place) || len(place) > len(there) && place[len(there)] == '/' && strings.EqualFold(there, place[:len(there)])
 }
 
 func (h *Host) spend(s *spending, kind, whose string) *http.Client {

@@ -83,10 +83,10 @@ func TestAnAccountIsTheActorsForOneCall(t *testing.T) {
 		t.Errorf("the client outlives its call: %v", err)
 	}
 	f.do = func(ctx context.Context, account *plugins.Account) error {
-		if _, ok, err := account.App(ctx, "nowhere"); ok || err != nil {
+		if _, ok, err := account.App(ctx, "acmes/app"); ok || err != nil {
 			return fmt.Errorf("the bot has rights nowhere: %v", err)
 		}
-		app, ok, err := account.App(ctx, "Acme")
+		app, ok, err := account.App(ctx, "Acme/app")
 		if !ok || err != nil {
 			return fmt.Errorf("the bot has no rights at acme: %v", err)
 		}
@@ -101,7 +101,7 @@ func TestAnAccountIsTheActorsForOneCall(t *testing.T) {
 	want := []string{
 		`GET api.forge.example/things of "T0HOME:U0BOB" app ""`,
 		`GET api.forge.example/things of "T0HOME:U0ALICE" app ""`,
-		`POST api.forge.example/things of "" app "Acme"`,
+		`POST api.forge.example/things of "" app "Acme/app"`,
 	}
 	if !slices.Equal(provider.came, want) {
 		t.Errorf("the provider saw %q", provider.came)
