@@ -2,6 +2,7 @@ package mailbox
 
 import (
 	"context"
+	"errors"
 	"net"
 	"sync"
 	"time"
@@ -25,6 +26,20 @@ func (b *Box) openEmbedded() {
 	}
 	b.embed, b.rdb = m, redis.NewClient(o)
 }
+
+// SetClock sets the embedded store's clock, by which leases and waits end. From
+// then on it stands still until it is set again. A server's clock is its own.
+func (b *Box) SetClock(now time.Time) error {
+	if b.embed == nil {
+		return errors.New("set the store's clock: it is not an embedded one")
+	}
+	b.embed.SetTime(now)
+	return nil
+}
+
+// empty reports whether the embedded store knows that there is nothing at a key:
+// to ask it costs less than a command.
+func (b *Box) empty(key string) bool { return b.embed != nil && !b.embed.Exists(key) }
 
 // eager is one end of an in-memory pipe whose writes wait for nobody. The pipe
 // itself holds nothing: a client that still writes its pipeline and a store

@@ -53,6 +53,9 @@ func (b *Box) Due(ctx context.Context) ([]Due, error) {
 		clock = p.Time(ctx)
 		for n := range shards {
 			index := b.keys.shard(n) + "leases"
+			if b.empty(index) {
+				continue
+			}
 			for i := range bands {
 				cmds = append(cmds, p.ZRangeByScoreWithScores(ctx, index, &redis.ZRangeBy{
 					Min: strconv.Itoa(i * band), Max: "(" + strconv.Itoa((i+1)*band), Count: duePerShard,
