@@ -122,26 +122,25 @@ func (s *Service) spend(ctx context.Context, c Configured, intent credentials.In
 
 // unspent stores that the provider has given no token. What certainly has not
 // reached it, and what it has answered with an error, has spent nothing; of a
-// request whose answer was lost nobody knows, and the intent stays.
+// request whose answer was lost nobody knows.
 func (s *Service) unspent(ctx context.Context, c Configured, intent credentials.Intent, r credentials.Record, why error) error {
 	failed, _ := errors.AsType[*Error](why)
-	switch {
-	case refusedForGood(why):
-		s.o.Log.Info("an account has to be connected again", "provider", c.Name, "actor", intent.Owner.Actor.Key(), "error", why)
-		r.Refused = true
-		_, err := s.o.Vault.Settle(ctx, intent, r)
-		if errors.Is(err, credentials.ErrChanged) || errors.Is(err, credentials.ErrNone) {
-			err = nil
-		}
-		return err
-	case failed != nil && (failed.Status >= http.StatusBadRequest || failed.Status == 0 && !failed.Sent || failed.Code != ""):
+	answered := failed != nil && (failed.Status >= http.StatusMultipleChoices || failed.Code != "")
+	doubt := !refusedForGood(why) && !answered && (failed == nil || failed.Sent || failed.Status != 0)
+	if !refusedForGood(why) && !doubt {
 		if err := s.o.Vault.Release(ctx, intent); err != nil && !errors.Is(err, credentials.ErrChanged) {
 			return errors.Join(why, err)
 		}
 		return why
 	}
-	s.o.Log.Warn("nobody knows whether a refresh token was spent: the account has to be connected again", "provider", c.Name, "actor", intent.Owner.Actor.Key(), "error", why)
-	return why
+	// Refused for good, or nobody knows whether it was spent: it is not spent again.
+	s.o.Log.Warn("an account has to be connected again", "provider", c.Name, "actor", intent.Owner.Actor.Key(), "doubt", doubt, "error", why)
+	r.Refused = true
+	_, err := s.o.Vault.Settle(ctx, intent, r)
+	if errors.Is(err, credentials.ErrChanged) || errors.Is(err, credentials.ErrNone) {
+		return nil
+	}
+	return err
 }
 
 // justRefreshed reports whether a state's token is so new that another one would
