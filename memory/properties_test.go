@@ -65,7 +65,7 @@ func liar(input string) string {
 // shared one cites nothing that not everybody may see.
 func TestRandomPlaysKeepPeopleApart(t *testing.T) {
 	space := redistest.Shared(t)
-	kept := 0
+	kept, asked := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		m := &model{propose: liar}
 		store := NewStore(space.Client(), redistest.Prefix(), true)
@@ -102,6 +102,27 @@ func TestRandomPlaysKeepPeopleApart(t *testing.T) {
 				}
 			}
 		}
+		// The model that answers asks for anything, with words from anywhere.
+		for i := range rapid.IntRange(0, 3).Draw(t, "calls") {
+			whose := rapid.SampledFrom([]string{"me", "channel", "UBOB"}).Draw(t, "for")
+			spans := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) string {
+				text := rapid.SampledFrom(run.Transcript).Draw(t, "of").Text
+				return text[:rapid.IntRange(0, len(text)).Draw(t, "length")]
+			}), 0, 3).Draw(t, "spans")
+			arguments, _ := json.Marshal(rememberIn{For: whose, Spans: spans})
+			m.proposed = nil
+			if _, err := x.Tools[0].Call(t.Context(), plugins.Call{Run: run, Key: plugins.CallKey(run.Turn, fmt.Sprint(i))}, arguments); err != nil {
+				t.Fatal(err)
+			}
+			for _, input := range m.proposed {
+				asked++
+				for _, w := range word.FindAllString(input, -1) {
+					if whose == "me" && !own[w] || whose != "me" && !open[w] {
+						t.Fatalf("asked for %s, in %s's turn (%s, conflict %v), it was worded by who has read %s: %+v", whose, run.Actor.Key(), run.Visibility, run.Conflict(), w, run.Transcript)
+					}
+				}
+			}
+		}
 		owners, err := store.Owners(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -125,7 +146,7 @@ func TestRandomPlaysKeepPeopleApart(t *testing.T) {
 			}
 		}
 	})
-	if kept == 0 {
-		t.Error("nothing was remembered at all: the play proves nothing")
+	if kept == 0 || asked == 0 {
+		t.Errorf("%d memories, %d asked for: the play proves nothing", kept, asked)
 	}
 }

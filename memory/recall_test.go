@@ -3,13 +3,19 @@ package memory
 import (
 	"context"
 	_ "embed"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"reeve/agent/openai"
 )
 
 //go:embed testdata/memories.txt
@@ -116,10 +122,42 @@ func (c *concepts) Embed(_ context.Context, texts []string) ([][]float32, error)
 	return vectors, nil
 }
 
+// wired is a ranker that asks for embeddings as the shipped one does: over HTTP,
+// of a server that speaks the API.
+func wired(t testing.TB, c *concepts) *ranker {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var asked struct{ Input []string }
+		err := json.NewDecoder(r.Body).Decode(&asked)
+		vectors, failed := c.Embed(r.Context(), asked.Input)
+		if err != nil || failed != nil || r.URL.Path != "/v1/embeddings" {
+			http.Error(w, `{"error":{"message":"out of order"}}`, http.StatusInternalServerError)
+			return
+		}
+		type item struct {
+			Index     int       `json:"index"`
+			Embedding []float32 `json:"embedding"`
+		}
+		var answer struct {
+			Data []item `json:"data"`
+		}
+		for i, v := range vectors {
+			answer.Data = append(answer.Data, item{i, v})
+		}
+		_ = json.NewEncoder(w).Encode(answer)
+	}))
+	t.Cleanup(server.Close)
+	client, err := openai.New(openai.Options{BaseURL: server.URL + "/v1", APIKey: "key", Model: "vectors"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &ranker{embedder: client, log: slog.New(slog.DiscardHandler)}
+}
+
 func TestEmbeddingsFindWhatHasNoWordInCommon(t *testing.T) {
 	memories, _ := labelled(t)
 	c := &concepts{}
-	r := &ranker{embedder: c, log: slog.New(slog.DiscardHandler)}
+	r := wired(t, c)
 	const asked = "who is my boss?"
 	if by := rank(asked, memories); len(by) > 0 && by[0].ID == "28" {
 		t.Fatal("words find it too: the test proves nothing")
@@ -133,7 +171,8 @@ func TestEmbeddingsFindWhatHasNoWordInCommon(t *testing.T) {
 	if c.calls != 1 {
 		t.Errorf("the same texts were embedded %d times", c.calls)
 	}
-	c.err = context.DeadlineExceeded
+	c.err = errors.New("out of order")
+	r.vectors = nil // as in another process
 	share, _ := recallAt(5, []question{{"how do I rotate the certificates", []string{"52"}}}, func(q string) []Memory { return r.rank(t.Context(), q, memories) })
 	if share != 1 {
 		t.Error("without embeddings nothing is found by words")
