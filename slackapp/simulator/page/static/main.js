@@ -9,6 +9,7 @@ import { avatar, clock, hue, message, notice } from "./messages.js";
 import { brief, status, statusSig, threadState, tick } from "./status.js";
 import { Composer } from "./composer.js";
 import { guide } from "./guide.js";
+import { Window } from "./window.js";
 
 const $ = (id) => document.getElementById(id);
 
@@ -17,11 +18,14 @@ const view = {
   place: null,
   threads: new Map(), // place -> the root that is open there
   editing: null,
+  home: false, // the home tab is looked at
+  read: new Map(), // direct messages -> ts of the last that was read there
   seen: new Map(), // person -> number of private notices seen
 };
 let store;
 let rootBox;
 let threadBox;
+let dialog;
 
 const root = () => view.threads.get(view.place) ?? null;
 const ui = {
@@ -36,7 +40,7 @@ const ui = {
   },
   remove: (m) => attempt(() => wire.remove(m.channel, m.ts)),
   sign: (m, off) => attempt(() => wire.react(view.me, m.channel, m.ts, "octagonal_sign", off)),
-  press: (m, action) => attempt(() => wire.click(view.me, m.channel, m.ts, action)),
+  press: (m, action, ticked) => attempt(() => wire.click(view.me, m.channel, m.ts, action, ticked)),
 };
 
 async function attempt(act) {
@@ -62,6 +66,7 @@ function become(user) {
   const inDM = store.channels.get(view.place)?.kind === "im";
   view.me = user;
   view.editing = null;
+  view.home = false;
   const places = store.places(user);
   if (!places.some((c) => c.id === view.place)) view.place = (inDM && places.find((c) => c.kind === "im") || places[0]).id;
   for (const input of $("people").querySelectorAll("input")) input.checked = input.value === user;
@@ -103,6 +108,7 @@ function draw() {
   drawPlaces();
   drawList();
   drawThread();
+  drawWindow();
   guide($("steps"), store, prepare);
   document.title = `${store.name(view.me)} · Reeve playground`;
 }
@@ -136,11 +142,20 @@ function drawPeople() {
 
 function drawPlaces() {
   keep($("places"), store.places(view.me).map((c) => ({
-    key: c.id, sig: String(c.id === view.place),
+    key: c.id, sig: `${c.id === view.place} ${fresh(c)}`,
     build: () => h("li", {}, h("button", { type: "button", data: { focus: c.id, place: c.id }, "aria-current": c.id === view.place ? "page" : null, on: { click: () => go(c.id) } },
       icon(c.kind === "im" ? "message" : c.kind === "group" ? "lock" : "hash"),
-      store.placeName(c), c.kind === "im" && h("span", { class: "kind" }, "direct message"))),
+      store.placeName(c), c.kind === "im" && h("span", { class: "kind" }, "direct message"),
+      fresh(c) > 0 && h("span", { class: "fresh" }, `${fresh(c)} new`))),
   })));
+}
+
+// fresh is how many messages of the bot's are new in one's own direct messages.
+function fresh(c) {
+  if (c.kind !== "im") return 0;
+  const roots = store.roots(c.id).filter((m) => m.user === store.bot.user_id);
+  if (c.id === view.place) view.read.set(c.id, roots.at(-1)?.ts ?? "");
+  return roots.filter((m) => m.ts > (view.read.get(c.id) ?? "")).length;
 }
 
 function drawList() {
@@ -148,6 +163,7 @@ function drawList() {
   const direct = c.kind === "im";
   put($("place-title"), icon(direct ? "message" : c.kind === "group" ? "lock" : "hash"), store.placeName(c));
   $("place-topic").textContent = direct ? `Between ${store.name(view.me)} and the bot` : c.members.filter((u) => !store.people.get(u)?.is_bot).map((u) => store.name(u)).join(", ");
+  $("home").hidden = !direct;
   const roots = store.roots(c.id);
   const items = roots.map((m) => {
     const s = threadState(store, c.id, m.ts);
@@ -210,6 +226,24 @@ function drawThread() {
   stick($("replies-scroll"), () => keep($("replies"), items));
   threadBox.show({ store, me: view.me, place: c.id, hint: "reply in this thread" });
 }
+
+// drawWindow shows what the bot has opened for the one before the screen, or his
+// home tab.
+function drawWindow() {
+  const open = store.windowOf(view.me);
+  const home = !open && view.home;
+  dialog.show(open ?? (home ? store.homes.get(view.me) ?? null : null), ui.name, home);
+}
+
+const acts = {
+  submit: (v, values) => attempt(() => wire.submit(view.me, v.id, values)),
+  close: (v) => {
+    if (!view.home || store.windows.has(v.id)) return attempt(() => wire.close(view.me, v.id));
+    view.home = false;
+    draw();
+  },
+  press: (action) => attempt(() => wire.clickHome(view.me, action)),
+};
 
 const mine = (m) => (m.user === view.me && view.editing === m.ts ? "edits" : view.me);
 
@@ -284,6 +318,7 @@ function heard(e) {
 }
 
 function keys(e) {
+  if ($("window").open) return;
   const typing = e.target.matches?.("textarea, input:not([type=radio], [type=checkbox])");
   const digit = /^Digit([1-9])$/.exec(e.code);
   if (digit && (e.altKey || !typing) && !e.ctrlKey && !e.metaKey && !e.shiftKey) {
@@ -336,6 +371,12 @@ async function begin() {
   store = new Store(state);
   rootBox = new Composer($("say-root"), sayRoot);
   threadBox = new Composer($("say-thread"), sayThread);
+  dialog = new Window($("window"), acts);
+  $("home").addEventListener("click", () => {
+    view.home = true;
+    attempt(() => wire.home(view.me));
+    draw();
+  });
   put($("back"), icon("back"));
   put($("stop"), icon("stop"), "Stop");
   $("back").addEventListener("click", close);

@@ -1,55 +1,13 @@
-// Markdown, Slack's mrkdwn and blocks as DOM nodes. Only what is built here on
+// Markdown and Slack's mrkdwn as DOM nodes. Only what is built here on
 // purpose becomes an element; everything else is text. Links are shown, with
 // the host they lead to, and cannot be followed.
 
 import { h } from "./dom.js";
 
-const emoji = {
+export const emoji = {
   eyes: "👀", hourglass_flowing_sand: "⏳", white_check_mark: "✅", octagonal_sign: "🛑", warning: "⚠️", tada: "🎉",
   "+1": "👍", wave: "👋", smile: "😄", rocket: "🚀", bulb: "💡",
 };
-
-// blocks shows a message's blocks, or its text where there are none that say
-// more. press(action_id) is called for its buttons.
-export function content(m, name, press) {
-  const out = [];
-  for (const b of Array.isArray(m.blocks) ? m.blocks : []) {
-    const text = typeof b.text === "string" ? b.text : b.text?.text ?? "";
-    const plain = b.text?.type === "plain_text";
-    switch (b.type) {
-      case "markdown":
-        out.push(...markdown(text, name));
-        break;
-      case "section":
-        out.push(...(plain ? [h("p", {}, text)] : mrkdwn(text, name)));
-        for (const f of b.fields ?? []) out.push(...mrkdwn(f.text ?? "", name));
-        if (b.accessory) out.push(...buttons([b.accessory], press));
-        break;
-      case "header":
-        out.push(h("p", { class: "heading" }, text));
-        break;
-      case "context":
-        out.push(h("div", { class: "note" }, (b.elements ?? []).map((e) => mrkdwn(e.text ?? e.alt_text ?? "", name))));
-        break;
-      case "divider":
-        out.push(h("hr"));
-        break;
-      case "actions":
-        out.push(...buttons(b.elements ?? [], press));
-        break;
-    }
-  }
-  if (out.length === 0) out.push(...mrkdwn(m.text ?? "", name));
-  for (const f of m.files ?? []) out.push(h("p", { class: "file" }, f.name ?? f.title ?? "a file"));
-  return out;
-}
-
-function buttons(elements, press) {
-  const list = elements.filter((e) => e.type === "button" && e.action_id);
-  if (list.length === 0) return [];
-  return [h("div", { class: "buttons" }, list.map((e) =>
-    h("button", { type: "button", on: { click: () => press?.(e.action_id) } }, e.text?.text ?? e.action_id)))];
-}
 
 // markdown is CommonMark's everyday part, and tables as Slack shows them.
 export function markdown(source, name) {
@@ -219,6 +177,7 @@ const wireRules = [
   [/`([^`\n]+)`/y, (m) => code(m[1])],
   [/<@([A-Z0-9]+)(?:\|[^>]*)?>/y, (m, c) => h("span", { class: "mention" }, "@" + c.name(m[1]))],
   [/<#([A-Z0-9]+)(?:\|([^>]*))?>/y, (m) => h("span", { class: "mention" }, "#" + (m[2] || m[1]))],
+  [/<!date\^\d+\^[^|>]*\|([^>]*)>/y, (m) => h("time", {}, unescape(m[1]))],
   [/<!([a-z]+)(?:[|^][^>]*)?>/y, (m) => h("span", { class: "mention" }, "@" + m[1])],
   [/<((?:https?:\/\/|mailto:)[^\s<>|]+)(?:\|([^>]*))?>/y, (m) => link(unescape(m[1]), unescape(m[2] || m[1]))],
   [/\*(?=\S)([^*\n]*[^*\s])\*(?![\p{L}\p{N}])/uy, (m, c) => !c.word && h("strong", {}, scan(m[1], wireRules, c.name, c.depth + 1))],

@@ -1,7 +1,8 @@
 // A message as it is shown: who, when, what, the reactions on it, and its fate.
 
 import { h, icon } from "./dom.js";
-import { content, reaction } from "./markup.js";
+import { content } from "./blocks.js";
+import { reaction } from "./markup.js";
 import { tell } from "./fates.js";
 
 export const clock = (ts) => new Date(parseFloat(ts) * 1000).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
@@ -18,7 +19,8 @@ export function hue(store, user) {
 }
 
 // message is the list item of one message. ui has me, editing, and the acts
-// edit(m), save(m, text), cancel(), remove(m), sign(m, off), press(m, action).
+// edit(m), save(m, text), cancel(), remove(m), sign(m, off), press(m, action,
+// ticked).
 export function message(store, ui, m, { root, summary } = {}) {
   const bot = m.user === store.bot.user_id;
   const name = (id) => store.name(id);
@@ -33,7 +35,7 @@ export function message(store, ui, m, { root, summary } = {}) {
         h("b", {}, who), bot && h("span", { class: "app" }, "bot"),
         h("time", { datetime: new Date(parseFloat(m.ts) * 1000).toISOString() }, clock(m.ts)),
         m.edited && h("span", { class: "edited" }, "edited")),
-      ui.editing === m.ts ? editor(ui, m) : h("div", { class: gone ? "text gone" : "text" }, content(m, name, (action) => ui.press(m, action))),
+      ui.editing === m.ts ? editor(ui, m) : h("div", { class: gone ? "text gone" : "text" }, content(m, name, (action, ticked) => ui.press(m, action, ticked))),
       (fate || m.reactions?.length > 0) && h("div", { class: "below" }, fate && fateLine(store, fate, told, name), reactions(store, m)),
       summary,
       !gone && ui.editing !== m.ts && h("p", { class: "acts" },
@@ -99,5 +101,5 @@ export function notice(store, ui, e) {
       h("p", { class: "by" }, h("b", {}, name(store.bot.user_id)), h("span", { class: "app" }, "bot"),
         h("time", { datetime: new Date(parseFloat(e.ts) * 1000).toISOString() }, clock(e.ts)),
         h("span", { class: "only" }, `Only visible to you, ${name(e.user)}`)),
-      h("div", { class: "text" }, content(e, name, (action) => ui.press(e, action)))));
+      h("div", { class: "text" }, content(e, name, (action, ticked) => ui.press(e, action, ticked)))));
 }

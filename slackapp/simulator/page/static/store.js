@@ -14,16 +14,19 @@ export class Store {
     }
     this.ephemerals = Object.values(state.ephemerals ?? {}).flat();
     this.fates = new Fates();
+    this.windows = new Map(); // open windows by id
+    this.homes = new Map(); // person -> his home tab
   }
 
   // hear takes one event and answers what it was about: "message", "private",
-  // "fate", or nothing.
+  // "fate", "view", or nothing.
   hear(e) {
     if (e.kind === "annotation") {
       if (e.name !== "log") return null;
       this.fates.hear(e.data, Date.parse(e.time));
       return e.data.msg.startsWith("message") ? "fate" : "turn";
     }
+    if (e.kind.startsWith("view")) return this.view(e);
     if (e.seq <= this.seq) return null; // it is in the snapshot
     const messages = (id) => this.channels.get(id)?.messages;
     switch (e.kind) {
@@ -43,6 +46,21 @@ export class Store {
         return "private";
     }
     return null;
+  }
+
+  // view is a window that came, changed or went, or a home tab.
+  view(e) {
+    const v = e.view;
+    if (e.kind === "view_closed") this.windows.delete(v.id);
+    else if (e.kind === "view_refused") this.windows.set(v.id, { ...v, errors: e.data?.errors ?? {} });
+    else if (v.view.type === "home") this.homes.set(v.user, v);
+    else this.windows.set(v.id, v);
+    return "view";
+  }
+
+  // windowOf is the window that a person sees last.
+  windowOf(user) {
+    return [...this.windows.values()].findLast((v) => v.user === user) ?? null;
   }
 
   // forget removes a message; one with replies leaves its place behind.

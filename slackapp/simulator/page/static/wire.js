@@ -35,7 +35,11 @@ export const say = (user, channel, text, thread) =>
 export const edit = (user, channel, ts, text) => call("POST", "/sim/edit", { user, channel, ts, text, typed: true });
 export const remove = (channel, ts) => call("POST", "/sim/delete", { channel, ts });
 export const react = (user, channel, ts, name, off) => call("POST", "/sim/react", { user, channel, ts, name, remove: off });
-export const click = (user, channel, ts, action_id) => call("POST", "/sim/click", { user, channel, ts, action_id });
+export const click = (user, channel, ts, action_id, ticked) => call("POST", "/sim/click", { user, channel, ts, action_id, ticked });
+export const clickHome = (user, action_id) => call("POST", "/sim/click", { user, action_id, home: true });
+export const home = (user) => call("POST", "/sim/home", { user, tab: "home" });
+export const submit = (user, view_id, values) => call("POST", "/sim/submit", { user, view_id, values });
+export const close = (user, view_id) => call("POST", "/sim/close", { user, view_id });
 
 // pace is what the demo model's pace is, or null where it cannot be set.
 export async function pace() {
