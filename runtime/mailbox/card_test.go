@@ -13,9 +13,9 @@ import (
 )
 
 // asks parks the turn on a card for its actor, and answers what was parked.
-func (r *run) asks(within time.Duration) mailbox.Parking {
+func (r *run) asks(within time.Duration, texts ...string) mailbox.Parking {
 	r.t.Helper()
-	got := r.parks(mailbox.Park{Within: within, Card: r.card(), Next: r.w.room(),
+	got := r.parks(mailbox.Park{Within: within, Card: r.card(), Next: r.w.room(), Entries: entries(texts...),
 		Parts: []chat.Part{r.cardPart(r.card(), nil)}, Void: new(r.cardPart(r.card()+".v", nil))})
 	if !got.Parked {
 		r.t.Fatalf("not parked: %+v", got)

@@ -21,12 +21,16 @@ var dave = chat.Person("T1", "UDAVE")
 var brief = mailbox.Options{LeaseTTL: 40 * time.Millisecond, LeaseMargin: 10 * time.Millisecond}
 
 // crowded is a conversation with one of everything: an ended turn whose part is
-// not posted, Carol's parked turn, Alice's lost one with a read and an unread
+// not posted, Carol's parked turn, whose card is, Alice's lost one with a read and an unread
 // steer, Bob's waiting message, and what was said without addressing the bot.
 func crowded(t *testing.T, space *redistest.Space) *world {
 	w := newWorld(t, brief, space, false)
-	w.starts(dave, "ended").done("unsent")
-	w.starts(carol, "parked").park(w.room(), "calls")
+	sender := w.starts(dave, "ended").done("unsent").Send
+	parked := w.starts(carol, "parked")
+	if l := parked.asks(time.Hour, "calls").Send; l != nil {
+		sender = l // the other has ended
+	}
+	w.sent(sender, mailbox.Posted{ID: parked.card(), Channel: "D1", TS: at(900), Card: true, DM: true})
 	turn := w.starts(alice, "running")
 	w.says(chat.SteerOwn, alice, "read")
 	turn.boundary("results")
@@ -53,9 +57,18 @@ func (w *world) settles() (told []chat.Part) {
 		}
 		idle := cursor == 0
 		for _, d := range due {
+			if d.Kind == mailbox.DueWait && d.In > time.Minute {
+				continue
+			}
 			idle = false
 			if d.In > 0 {
 				<-time.After(d.In)
+			}
+			if d.Kind == mailbox.DueWait {
+				if _, _, err := w.box.ExpireWait(ctx, d.Conversation, d.Turn, mailbox.Next{}); err != nil {
+					w.t.Logf("expire: %v", err)
+				}
+				continue
 			}
 			if d.Kind == mailbox.DueSend {
 				lease, parts, ok, err := w.box.ClaimSending(ctx, d.Conversation)
@@ -242,6 +255,93 @@ func (w *world) key(rdb redis.UniversalClient, space *redistest.Space, kind stri
 		w.t.Fatalf("%d keys of kind %s: %v", len(keys), kind, keys)
 	}
 	return keys[0]
+}
+
+// A card that is lost, or cannot be read, is one that nobody will see: its wait
+// is over, and the turn goes on.
+func TestP9_ALostCardEndsItsWait(t *testing.T) {
+	t.Parallel()
+	for name, spoil := range map[string]func(ctx context.Context, rdb redis.UniversalClient, out string){
+		"gone": func(ctx context.Context, rdb redis.UniversalClient, out string) { rdb.Del(ctx, out) },
+		"unread": func(ctx context.Context, rdb redis.UniversalClient, out string) {
+			rdb.LSet(ctx, out, 0, "t_01/card\nx")
+		},
+		"no order": func(ctx context.Context, rdb redis.UniversalClient, out string) {
+			rdb.LSet(ctx, out, 0, "t_01/card\n{}")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			space := redistest.Shared(t)
+			w := newWorld(t, brief, space, false)
+			turn := w.starts(alice, "one")
+			turn.asks(time.Hour)
+			rdb := space.Client()
+			spoil(t.Context(), rdb, w.key(rdb, space, "out", func(string) bool { return true }))
+			<-time.After(4 * brief.LeaseTTL) // until the sweep looks
+			ids := []string{}
+			for _, p := range w.settles() {
+				ids = append(ids, p.ID)
+			}
+			slices.Sort(ids)
+			w.same("who was told of what", []string{"t_01/card.v", "t_01/lcard"}, ids)
+			w.same("the waits", []string{"consent undelivered"}, turn.waits())
+			w.wantHistory("UALICE done | request one")
+		})
+	}
+}
+
+// A process of the release before knows nothing of cards: what it parks, claims
+// and ends leaves nothing behind that would be said of another wait.
+func TestP5_ACardOfAnEarlierWaitSaysNothing(t *testing.T) {
+	t.Parallel()
+	for name, before := range map[string]func(ctx context.Context, rdb redis.UniversalClient, turn string){
+		"it has parked the turn since": func(ctx context.Context, rdb redis.UniversalClient, turn string) {
+			rdb.HSet(ctx, turn, "wait_id", "9", "ended", "forced")
+		},
+		"it runs the turn": func(ctx context.Context, rdb redis.UniversalClient, turn string) {
+			rdb.HSet(ctx, turn, "state", "running", "until", "1")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			space := redistest.Shared(t)
+			w := newWorld(t, brief, space, false)
+			turn := w.starts(alice, "one")
+			w.sent(turn.asks(time.Hour).Send, mailbox.Posted{ID: turn.card(), TS: at(900), Card: true})
+			rdb := space.Client()
+			before(t.Context(), rdb, w.key(rdb, space, "turn", func(string) bool { return true }))
+			<-time.After(4 * brief.LeaseTTL)
+			w.settles()
+			w.says(chat.Stop, alice, "stop", stop)
+			for _, p := range w.outbox() {
+				if strings.HasPrefix(p, "card") {
+					t.Errorf("said: %s", p)
+				}
+			}
+		})
+	}
+}
+
+// The words by which releases before said how a wait ended.
+func TestP5_AnEndingOfTheReleaseBeforeIsRead(t *testing.T) {
+	t.Parallel()
+	for wrote, want := range map[string]chat.How{
+		"forced": chat.ByMessage, "expired": chat.ByTime, "resumed": chat.ByOperator, "": "", "{": "", "gar bage": "",
+	} {
+		space := redistest.Shared(t)
+		w := newWorld(t, mailbox.Options{}, space, false)
+		turn := w.starts(alice, "one")
+		turn.park(w.noRoom())
+		if ended, _, err := turn.endWait(w.box, turn.wait(), w.noRoom()); !ended || err != nil {
+			t.Fatal(ended, err)
+		}
+		rdb := space.Client()
+		rdb.HSet(t.Context(), w.key(rdb, space, "turn", func(string) bool { return true }), "ended", wrote)
+		if got := w.claim(w.box).Claimed.Waited.Ended; got.How != want {
+			t.Errorf("%q is read as %+v, want %q", wrote, got, want)
+		}
+	}
 }
 
 // A part that cannot be posted is set aside; those around it go out.
