@@ -142,6 +142,15 @@ func readRRule(text string) (rule, error) {
 	if o.Freq > rrule.DAILY || o.Interval < 0 || o.Interval > 1000 {
 		return rule{}, bad
 	}
+	if len(o.Bysetpos) > 5 || len(o.Bysetpos) > 0 && o.Freq > rrule.MONTHLY {
+		return rule{}, bad // they say nothing that could not be said without, and take long
+	}
+	for _, day := range o.Byweekday {
+		// The library panics over a 53rd Sunday before a month's first.
+		if n := day.N(); n < -5 || n > 5 || n != 0 && o.Freq > rrule.MONTHLY {
+			return rule{}, bad
+		}
+	}
 	if _, err := rrule.NewRRule(*o); err != nil {
 		return rule{}, bad
 	}
@@ -149,7 +158,9 @@ func readRRule(text string) (rule, error) {
 }
 
 // times are when something is due, from its first time on, until yield says no.
+// A rule over which the library panics has no more.
 func (r rule) times(w when, yield func(time.Time) bool) {
+	defer func() { _ = recover() }()
 	if r.step > 0 {
 		for t := w.at; t.Before(w.at.AddDate(ruleYears, 0, 0)); t = t.Add(r.step) {
 			if !yield(t) {

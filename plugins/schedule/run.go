@@ -167,7 +167,14 @@ func (p *Plugin) attend(ctx context.Context, r ref) (next time.Time, err error) 
 	if next.IsZero() {
 		return now.Add(lookEvery), p.remove(ctx, r)
 	}
-	return next, handle(ctx, store, j, last)
+	if err := handle(ctx, store, j, last); err != nil {
+		return next, err
+	}
+	// Who has cancelled it meanwhile is not to find a trace of it.
+	if _, found, err := store.Get(ctx, jobKey(j.ID)); err != nil || found {
+		return next, err
+	}
+	return now.Add(lookEvery), p.remove(ctx, r)
 }
 
 // orphan forgets what stands in the index alone, once that has been so for a

@@ -57,12 +57,16 @@ func (*Plugin) Name() string { return "schedule" }
 
 // Open implements plugins.Plugin.
 func (*Plugin) Open(_ context.Context, services plugins.Services) (plugins.Extension, error) {
-	p := &Plugin{services: services, log: services.Log, wake: make(chan struct{}, 1), board: board{known: map[ref]*entry{}}}
+	p := open(services)
 	return plugins.Extension{
 		Tools: p.tools(),
 		Home:  &plugins.Home{Title: "Your reminders", Items: p.items, Act: p.act},
 		Run:   p.run,
 	}, nil
+}
+
+func open(services plugins.Services) *Plugin {
+	return &Plugin{services: services, log: services.Log, wake: make(chan struct{}, 1), board: board{known: map[ref]*entry{}}}
 }
 
 // index is the store of all people. Its keys are "TEAM:USER/ID".
