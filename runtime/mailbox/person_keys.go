@@ -22,7 +22,7 @@ func KeyKinds() []string {
 
 var (
 	shardKinds = []string{
-		"conv", "wait", "ready", "closed", "thread", "out", "turn", "log", "steer", "msg", "dm", "task", "place",
+		"conv", "wait", "ready", "closed", "thread", "out", "turn", "log", "steer", "msg", "dm", "task", "place", "told",
 		"leases", "touched", "waiting", "running", "parked", "unsent", "tasks", "ended", "dead", "dead_last",
 	}
 	otherKinds = []string{"alive", "fact", "tokens", "store", "once"}
