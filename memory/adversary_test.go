@@ -159,6 +159,35 @@ func TestInvisibleCharactersHideNothing(t *testing.T) {
 	k.holds(mine(alice), "Prefers terse code reviews.")
 }
 
+// What only looks like words that stand there does not stand there.
+func TestASpanStandsThereCharacterByCharacter(t *testing.T) {
+	k := newKit(t)
+	run := dm(turnOf(alice).asks("I prefer the caf\u00e9 for reviews").steers(alice, "and long walks")).Run
+	for name, c := range map[string]struct {
+		entry int
+		span  string
+		want  bool
+	}{
+		"as it stands":              {1, "the caf\u00e9 for reviews", true},
+		"over a line end":           {1, "the caf\u00e9\n for\u00a0reviews", true},
+		"decomposed":                {1, "the cafe\u0301 for reviews", false},
+		"a Cyrillic letter":         {1, "the c\u0430f\u00e9 for reviews", false},
+		"a hidden character":        {1, "the caf\u00e9\u200b for reviews", false},
+		"in other letters":          {1, "THE CAF\u00c9 FOR REVIEWS", false},
+		"over two messages":         {1, "caf\u00e9 for reviews and long walks", false},
+		"of the other message":      {1, "and long walks", false},
+		"with the JSON around it":   {1, `reviews"},{"entry":2`, false},
+		"with what is not a number": {-1, "the caf\u00e9 for reviews", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, err := accept(cites(Preference, "place for reviews", "Prefers the caf\u00e9.", c.entry, c.span), mine(alice), run.Turn, personalEvidence(run), k.now)
+			if (err == nil) != c.want {
+				t.Errorf("it became %+v, %v", m, err)
+			}
+		})
+	}
+}
+
 func TestASpanSaysSomething(t *testing.T) {
 	k := newKit(t)
 	run := dm(turnOf(alice).asks("one thing ----------- and ……………………… another")).Run

@@ -184,3 +184,23 @@ func TestTheHomeTabShowsWhatHasChangedLast(t *testing.T) {
 		t.Errorf("Alice sees %+v", items)
 	}
 }
+
+// A list that is longer than a direct message may be says so, and has the newest.
+func TestALongListSaysWhatIsMissing(t *testing.T) {
+	k := newKit(t)
+	var all []Memory
+	for i := range most {
+		all = append(all, Memory{
+			Kind: Fact, Topic: fmt.Sprintf("thing%d", i), Text: fmt.Sprintf("thing%d %s", i, strings.Repeat("x", 350)), Schema: schema,
+			Created: k.now, Expires: k.now.Add(day),
+		})
+		k.now = k.now.Add(1)
+	}
+	if _, err := k.store.Add(t.Context(), mine(alice), k.now, all...); err != nil {
+		t.Fatal(err)
+	}
+	got := k.call(turnOf(alice).asks("what do you know about me?").Run, "recall", recallIn{})
+	if len(got.DM) > 64<<10 || !strings.Contains(got.DM, "thing199 ") || strings.Contains(got.DM, "thing0 ") || !strings.Contains(got.DM, "older ones") {
+		t.Errorf("it is %d bytes long: %.200s", len(got.DM), got.DM)
+	}
+}

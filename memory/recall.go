@@ -3,6 +3,7 @@ package memory
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"reeve/plugins"
@@ -67,14 +68,23 @@ func listed(of string, memories []Memory) []string {
 	return lines
 }
 
-// list shows memories to their owner.
+// maxList bounds a list, in bytes: a direct message from a call is not longer than
+// a result.
+const maxList = 48 << 10
+
+// list shows memories to their owner, newest first.
 func list(memories []Memory) string {
 	if len(memories) == 0 {
 		return "Nothing is remembered of you."
 	}
 	var b strings.Builder
-	for _, m := range memories {
-		fmt.Fprintf(&b, "- **%s**: %s (%s, since %s, until %s)\n", m.Topic, m.Text, m.Kind, m.Created.Format("2006-01-02"), m.Expires.Format("2006-01-02"))
+	for i, m := range slices.Backward(memories) {
+		line := fmt.Sprintf("- **%s**: %s (%s, since %s, until %s)\n", m.Topic, m.Text, m.Kind, m.Created.Format("2006-01-02"), m.Expires.Format("2006-01-02"))
+		if b.Len()+len(line) > maxList {
+			fmt.Fprintf(&b, "\nThere are %d older ones. My home tab sends you all of them.\n", i+1)
+			break
+		}
+		b.WriteString(line)
 	}
 	return b.String()
 }
