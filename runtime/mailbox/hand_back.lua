@@ -6,7 +6,8 @@
 --   5 the author when he asks, 6 ts, 7 what names this very asking, 8 owner,
 --   9 nonce, 10 ttl (ms), 11 next turn id, 12 setup, 13 claims
 -- Returns {} when the token is stale; else {letter, author, claimed or false}, of
---   the letters h handed back, a handed back before, d deleted, o the turn's
+--   the letters h handed back, a handed back before (or his own
+--   already, when he asks), d deleted, o the turn's
 --   actor's own, u not taken in by the turn, n not the asking person's.
 local c, turn, token, ts, asking = ARGV[2], ARGV[3], ARGV[4], ARGV[6], ARGV[7]
 local by = {owner = ARGV[8], nonce = ARGV[9], ttl = tonumber(ARGV[10]), turn = ARGV[11],
@@ -19,6 +20,10 @@ if not f[1] or f[2] ~= c then return {'u', '', false} end
 if token == '' and author ~= ARGV[5] then return {'n', '', false} end
 if f[8] == turn then
   if f[7] == asking then return {'h', author, claimed_before(c, by.nonce)} end
+  return {'a', author, false}
+end
+-- What its turn did not carry is his follow-up already, or a turn of his own.
+if token == '' and (f[1] == 'waiting' or f[1] == 'taken' and f[4] ~= turn and f[5] == 'request') then
   return {'a', author, false}
 end
 if f[4] ~= turn then return {'u', '', false} end

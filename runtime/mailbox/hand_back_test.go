@@ -138,6 +138,98 @@ func TestAuthorHandsHisOwnMessageBackWhateverBecameOfTheTurn(t *testing.T) {
 	})
 }
 
+// His click counts whatever became of the turn that has read his messages, once,
+// on whichever replica; what that turn gave back by itself needs none.
+func TestAuthorHandsBackFromATurnInEachState(t *testing.T) {
+	for name, c := range map[string]struct {
+		becomes func(*run) *mailbox.Claimed // of a turn in which two messages of Bob's are carried, and a third is not
+		third   mailbox.HandBackOutcome
+		waits   bool // another turn runs
+	}{
+		"running": {func(r *run) *mailbox.Claimed { return nil }, mailbox.HandedBack, true},
+		"parked":  {func(r *run) *mailbox.Claimed { return r.park(r.w.noRoom()).Next }, mailbox.HandedBack, false},
+		"queued": {func(r *run) *mailbox.Claimed {
+			r.park(r.w.noRoom())
+			_, got, err := r.endWait(r.box, r.wait(), r.w.noRoom())
+			if err != nil {
+				r.t.Fatal(err)
+			}
+			return got
+		}, mailbox.HandedBack, true},
+		"done":      {func(r *run) *mailbox.Claimed { return r.endsAs(mailbox.Done) }, mailbox.HandedBack, false},
+		"failed":    {func(r *run) *mailbox.Claimed { return r.endsAs(mailbox.Failed) }, mailbox.HandedAlready, false},
+		"abandoned": {func(r *run) *mailbox.Claimed { return r.endsAs(mailbox.Abandoned) }, mailbox.HandedAlready, false},
+		"stopped": {func(r *run) *mailbox.Claimed {
+			r.w.says(chat.Stop, alice, "stop", stop)
+			return r.endsAs(mailbox.Stopped)
+		}, mailbox.HandedAlready, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onEveryStore(t, mailbox.Options{}, func(w *world) {
+				turn := w.starts(alice, "one")
+				var sent []chat.TS
+				steer := func(text string) {
+					w.says(chat.SteerContext, bob, text, forced)
+					sent = append(sent, at(w.clock))
+				}
+				steer("two")
+				steer("three")
+				turn.boundary("x")
+				turn.answers("y")
+				steer("four")
+				turn.boundary("z")
+				c.becomes(turn)
+				clicks := func(key string, box *mailbox.Box, want ...mailbox.HandBackOutcome) (claimed *mailbox.Claimed) {
+					w.t.Helper()
+					for i, ts := range sent {
+						next := w.noRoom()
+						if i == len(sent)-1 {
+							next = w.room() // all are his before his turn begins
+						}
+						got, err := box.HandBack(t.Context(), mailbox.HandBack{
+							Ref: mailbox.Ref{Conversation: w.conv, Turn: turn.Turn}, Author: bob, TS: ts, Key: key, Next: next,
+						})
+						if err != nil || got.Outcome != want[i] {
+							w.t.Fatalf("message %d by click %s: %+v %v, want %s", i, key, got, err, want[i])
+						}
+						if got.Claimed != nil {
+							claimed = got.Claimed
+						}
+					}
+					return claimed
+				}
+				claimed := clicks("1", w.box, mailbox.HandedBack, mailbox.HandedBack, c.third)
+				if claimed == nil && !c.waits {
+					claimed = w.claim(w.other).Claimed
+				}
+				clicks("2", w.other, mailbox.HandedAlready, mailbox.HandedAlready, mailbox.HandedAlready)
+				switch name {
+				case "running":
+					claimed = turn.done("").Next
+				case "queued":
+					// Its wait has ended, and so it goes on first.
+					claimed = w.runs(claimed).done("").Next
+				}
+				w.began(claimed, bob, "request two | request three | request four").done("b")
+				clicks("3", w.box, mailbox.HandedAlready, mailbox.HandedAlready, mailbox.HandedAlready)
+				if r := w.claim(w.other); r.Claimed != nil {
+					t.Errorf("one turn too many: %+v", r.Claimed)
+				}
+			})
+		})
+	}
+}
+
+// endsAs ends the turn and leaves what comes next to any.
+func (r *run) endsAs(outcome mailbox.Outcome) *mailbox.Claimed {
+	r.t.Helper()
+	got, err := r.tryClose(outcome, "", r.w.noRoom())
+	if err != nil || !got.Closed {
+		r.t.Fatalf("turn %s as %s: %+v %v", r.Turn, outcome, got, err)
+	}
+	return got.Next
+}
+
 func TestDeletionOfAHandedBackMessageBlanksBothLogs(t *testing.T) {
 	onEveryStore(t, mailbox.Options{}, func(w *world) {
 		turn := w.starts(alice, "one")

@@ -2,6 +2,7 @@ package mailbox_test
 
 import (
 	"testing"
+	"time"
 
 	"reeve/runtime/chat"
 	"reeve/runtime/mailbox"
@@ -39,6 +40,11 @@ func TestP5_RoundTripsFromMentionToReply(t *testing.T) {
 	counted("end_wait", 1, func() {
 		turn = w.runs(turn.endsWait(w.box, w.room()))
 	})
+	counted("park on a card", 1, func() { turn.send = turn.asks(time.Hour).Send })
+	counted("sent, of a card", 1, func() {
+		w.sent(turn.send, mailbox.Posted{ID: turn.card(), Channel: "D1", TS: at(901), Card: true, DM: true})
+	})
+	counted("end_wait by a click", 1, func() { turn = w.runs(turn.clicks(w.box, carol, w.room()).Claimed) })
 	counted("renew", 1, func() {
 		if _, err := turn.renew(); err != nil {
 			t.Error(err)
