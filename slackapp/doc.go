@@ -37,6 +37,21 @@
 //	                    └─ Slack has none, no app's ──> the event is delivered
 //	                    └─ Slack or mailbox away ──> not acknowledged
 //
+// # Cards
+//
+// A card is a part of the outbox like any other, and so is what it becomes in the
+// end: a part that takes the place of its post.
+//
+//	Sender            posts a card whole, or its arguments above it, or nothing
+//	drain.edit        puts its record in its place, by where the mailbox says it is
+//	Edge.addClick     who pressed what, and which boxes are ticked (Slack's word)
+//	Cards.Click       what a button says is durable before it is acknowledged
+//	Cards.Form        likewise a code; the answer goes along with the acknowledgement
+//
+// All words on a card are ours but calls' arguments and names, in which nothing
+// is read as markup. A click says only what was pressed: whose card it is, and
+// whether its turn still waits for it, is for the mailbox to know.
+//
 // # Sockets
 //
 // slack-go dials again at once, whatever happened, and without end. So each

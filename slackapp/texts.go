@@ -7,8 +7,9 @@ import (
 	"reeve/runtime/chat"
 )
 
-// Every sentence that Reeve itself says to people in Slack stands here, but
-// for those about a turn that failed, which stand with the agent. Notices go to
+// Every sentence that Reeve itself says to people in Slack stands here, or, of
+// cards, in texts_card.go; but for those about a turn that failed, which stand
+// with the agent. Notices go to
 // one person alone and are Slack's own markup; answers are Markdown.
 
 // TextNoAnswer stands for an answer with nothing in it.

@@ -78,7 +78,7 @@ function run(e, name) {
     case "user":
       return h("span", { class: "mention" }, "@" + name(e.user_id));
     case "channel":
-      return h("span", { class: "mention" }, "#" + e.channel_id);
+      return h("span", { class: "mention" }, "#" + name(e.channel_id));
     case "broadcast":
       return h("span", { class: "mention" }, "@" + e.range);
     case "emoji":

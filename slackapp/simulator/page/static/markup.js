@@ -176,7 +176,7 @@ const unescape = (text) => text.replaceAll("&lt;", "<").replaceAll("&gt;", ">").
 const wireRules = [
   [/`([^`\n]+)`/y, (m) => code(m[1])],
   [/<@([A-Z0-9]+)(?:\|[^>]*)?>/y, (m, c) => h("span", { class: "mention" }, "@" + c.name(m[1]))],
-  [/<#([A-Z0-9]+)(?:\|([^>]*))?>/y, (m) => h("span", { class: "mention" }, "#" + (m[2] || m[1]))],
+  [/<#([A-Z0-9]+)(?:\|([^>]*))?>/y, (m, c) => h("span", { class: "mention" }, "#" + (m[2] || c.name(m[1])))],
   [/<!date\^\d+\^[^|>]*\|([^>]*)>/y, (m) => h("time", {}, unescape(m[1]))],
   [/<!([a-z]+)(?:[|^][^>]*)?>/y, (m) => h("span", { class: "mention" }, "@" + m[1])],
   [/<((?:https?:\/\/|mailto:)[^\s<>|]+)(?:\|([^>]*))?>/y, (m) => link(unescape(m[1]), unescape(m[2] || m[1]))],

@@ -102,8 +102,9 @@ export class Store {
     return c.kind === "im" ? this.name(this.bot.user_id) : c.name;
   }
 
+  // name is how a person is called, or a channel.
   name(user) {
-    return this.people.get(user)?.name ?? this.people.get(user)?.handle ?? user;
+    return this.people.get(user)?.name ?? this.people.get(user)?.handle ?? this.channels.get(user)?.name ?? user;
   }
 
   // roots are a channel's messages that are no replies, oldest first.
