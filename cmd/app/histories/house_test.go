@@ -1,0 +1,391 @@
+package histories
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"reeve/agent"
+	"reeve/plugins"
+	"reeve/plugins/gate"
+	"reeve/runtime"
+	"reeve/runtime/chat"
+	"reeve/runtime/mailbox"
+)
+
+// house is a world in this process: replicas on the store of a lane, a Slack, and
+// a model that waits for what it is to answer.
+type house struct {
+	*lane
+	dice     *dice
+	in       chat.Conversation
+	base     int64 // seconds of all timestamps
+	replicas []*replica
+
+	mu      sync.Mutex
+	changed chan struct{} // closed when anything below is another
+	count   int           // of what has happened
+	problem string        // the first
+	asks    []*ask
+	said    []said
+	posts   []post
+	made    []made
+	clicked []click
+	// active counts the runs of each turn that are under way; dead are turns whose
+	// worker is lost, and senders how many senders are.
+	active  map[chat.TurnID]int
+	dead    map[chat.TurnID]bool
+	actors  map[chat.TurnID]int // as the runs say, for whoever looks
+	senders int
+	// dieIn counts the steps of logs until a worker is lost; 0: none will be.
+	dieIn        int
+	mute, refuse bool
+	accounts     map[chat.Actor]bool
+	deaths       int
+}
+
+// said is a message, as it was written first.
+type said struct {
+	chat.Message
+	words   int
+	outcome runtime.Outcome
+	changed bool // edited, deleted, or stopped
+}
+
+// click is an answer to a card that somebody has given.
+type click struct {
+	at      int // when it was made
+	turn    chat.TurnID
+	wait    string
+	by      chat.Actor
+	allowed []string
+	how     chat.How
+	// counted: it was said to count.
+	counted bool
+}
+
+// replica is one process.
+type replica struct {
+	*runtime.Runtime
+	back plugins.Tool
+	stop context.CancelFunc
+	done chan struct{}
+}
+
+func newHouse(l *lane, d *dice) *house {
+	h := &house{
+		lane: l, dice: d, base: l.clock.Unix() - 600, changed: make(chan struct{}), active: map[chat.TurnID]int{}, dead: map[chat.TurnID]bool{},
+		actors: map[chat.TurnID]int{}, accounts: map[chat.Actor]bool{},
+	}
+	h.in = chat.Conversation{Team: "T1", Channel: "C1", Root: h.ts(1)}
+	if d.dm {
+		h.in.Channel = "D1"
+	}
+	if err := l.box.Redis().FlushAll(context.Background()).Err(); err != nil {
+		h.wrong("empty the store: %v", err)
+	}
+	l.pass(0)
+	l.now.Store(h)
+	h.open(true)
+	h.open(false)
+	return h
+}
+
+func (h *house) ts(n int) chat.TS { return chat.TS(fmt.Sprintf("%d.%06d", h.base, n)) }
+
+// open starts a replica. One that does not watch takes over nothing by itself.
+func (h *house) open(watches bool) {
+	rt, err := runtime.New(runtime.Options{
+		Box: h.box, Slack: slack{h}, Bot: "UBOT", Policy: h.dice.policy, Agent: h, Router: h, Links: h,
+		ConsentTimeout: time.Hour, MaxAttempts: 2, RenewEvery: time.Hour, SweepEvery: time.Hour, ShutdownGrace: time.Second,
+		Count: func(string, string, int) { h.note(func() {}) },
+	})
+	if err != nil {
+		panic(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	r := &replica{rt, rt.HandBackTool(), cancel, make(chan struct{})}
+	h.replicas = append(h.replicas, r)
+	if !watches {
+		close(r.done)
+		return
+	}
+	go func() {
+		defer close(r.done)
+		_ = rt.Run(ctx)
+	}()
+}
+
+func (h *house) close() {
+	for _, r := range h.replicas {
+		r.stop()
+	}
+	for _, r := range h.replicas {
+		<-r.done
+	}
+}
+
+// note changes the world.
+func (h *house) note(f func()) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	f()
+	close(h.changed)
+	h.changed = make(chan struct{})
+}
+
+// wrong keeps the first problem.
+func (h *house) wrong(form string, args ...any) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.problem == "" {
+		h.problem = fmt.Sprintf(form, args...)
+	}
+}
+
+func (h *house) standing(who chat.Actor) gate.Standing {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return gate.Standing{Connected: h.accounts[who], Name: string(who.User)}
+}
+
+// Link implements runtime.Links.
+func (h *house) Link(_ context.Context, of runtime.LinkFor) (chat.Card, error) {
+	return chat.Card{URL: "https://connect.example/" + string(of.Turn)}, nil
+}
+
+// Route implements runtime.Router.
+func (h *house) Route(_ context.Context, q runtime.RouteQuestion) (runtime.Verdict, error) {
+	if len(q.Message)%2 == 0 {
+		return runtime.VerdictSteer, nil
+	}
+	return runtime.VerdictFollowUp, nil
+}
+
+// handBack is the tool as the replica has it that runs the turn.
+func (h *house) handBack(ctx context.Context, call plugins.Call, message string) (plugins.Result, error) {
+	for _, r := range h.replicas {
+		result, err := r.back.Call(ctx, call, fmt.Appendf(nil, `{"message":%q}`, message))
+		if err != nil || !strings.Contains(result.Text, "this run is over") {
+			return result, err
+		}
+	}
+	return plugins.Result{Error: true, Text: "this run is over"}, nil
+}
+
+// settle waits until nothing more happens by itself.
+func (h *house) settle() {
+	late := time.After(patience)
+	for {
+		h.mu.Lock()
+		changed, quiet := h.changed, h.quiet()
+		h.mu.Unlock()
+		if quiet && h.resting() {
+			h.mu.Lock()
+			still := changed == h.changed
+			h.mu.Unlock()
+			if still {
+				return
+			}
+			continue
+		}
+		select {
+		case <-changed:
+		case <-time.After(3 * time.Millisecond): // what nobody tells of
+		case <-late:
+			due, _ := h.box.Due(context.Background())
+			h.wrong("stuck: due %+v, active %v, dead %v", due, h.active, h.dead)
+			return
+		}
+	}
+}
+
+const patience = 20 * time.Second
+
+// quiet reports whether each run waits for the model. The world is locked.
+func (h *house) quiet() bool {
+	for turn, n := range h.active {
+		for _, a := range h.asks {
+			if a.turn == turn && a.waits() {
+				n--
+			}
+		}
+		if n > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// resting reports whether nobody is about to take up what is due in the store.
+func (h *house) resting() bool {
+	due, err := h.box.Due(context.Background())
+	if err != nil {
+		h.wrong("read what is due: %v", err)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, d := range due {
+		switch d.Kind {
+		case mailbox.DueTurn:
+			if !h.dead[d.Turn] && !h.thinks(d.Turn) {
+				return false
+			}
+		case mailbox.DueQueue:
+			return false
+		case mailbox.DueSend:
+			if h.senders == 0 {
+				return false
+			}
+		}
+	}
+	for _, d := range due {
+		if d.Kind == mailbox.DueWait && h.senders == 0 && !h.asksFor(d.Turn) && h.problem == "" {
+			h.problem = fmt.Sprintf("turn %s waits, and nobody is asked", d.Turn)
+		}
+	}
+	return true
+}
+
+// asksFor reports whether a card of a turn's can be answered, or could not be
+// posted. The world is locked.
+func (h *house) asksFor(turn chat.TurnID) bool {
+	return slices.ContainsFunc(h.posts, func(p post) bool {
+		return p.Turn == turn && p.Card != nil && p.Card.Wait != "" && p.Edits == "" && (p.unsent || len(h.endings(p)) == 0)
+	})
+}
+
+// thinks reports whether a turn waits for the model. The world is locked.
+func (h *house) thinks(turn chat.TurnID) bool {
+	for _, a := range h.asks {
+		if a.turn == turn && a.waits() && !a.stale {
+			return true
+		}
+	}
+	return false
+}
+
+// errDied is how a run ends whose worker is lost: it writes nothing more.
+var errDied = errors.New("the worker is lost")
+
+// Run implements runtime.Agent.
+func (h *house) Run(ctx context.Context, turn agent.Turn, log agent.Log) error {
+	h.note(func() {
+		h.active[turn.ID]++
+		h.actors[turn.ID] = slices.Index(people, turn.Actor)
+		delete(h.dead, turn.ID)
+	})
+	loop := agent.NewLoop(agent.Options{Model: h, Tools: h.gate(h.dice.consent), StopGrace: time.Second})
+	m := &mortal{Log: log, house: h}
+	err := loop.Run(context.WithValue(ctx, turnKey{}, turn.ID), turn, m)
+	h.note(func() {
+		if h.active[turn.ID]--; h.active[turn.ID] == 0 {
+			delete(h.active, turn.ID)
+		}
+		if errors.Is(err, errDied) && h.active[turn.ID] == 0 {
+			h.dead[turn.ID] = true
+			h.deaths++
+		}
+	})
+	return err
+}
+
+type turnKey struct{}
+
+// mortal is the log of a run whose worker may be lost before or after each step.
+type mortal struct {
+	agent.Log
+	house *house
+	dead  bool
+}
+
+// dies reports whether the worker is lost here, or was before.
+func (m *mortal) dies() bool {
+	m.house.note(func() {
+		if m.house.dieIn > 0 {
+			m.house.dieIn--
+			m.dead = m.dead || m.house.dieIn == 0
+		}
+	})
+	return m.dead
+}
+
+func (m *mortal) Commit(ctx context.Context, entries ...chat.Entry) error {
+	if m.dies() {
+		return errDied
+	}
+	if err := m.Log.Commit(ctx, entries...); err != nil || !m.dies() {
+		return err
+	}
+	return errDied
+}
+
+func (m *mortal) Boundary(ctx context.Context, entries ...chat.Entry) ([]chat.Entry, error) {
+	if m.dies() {
+		return nil, errDied
+	}
+	steers, err := m.Log.Boundary(ctx, entries...)
+	if err != nil || !m.dies() {
+		return steers, err
+	}
+	return nil, errDied
+}
+
+func (m *mortal) Park(ctx context.Context, asking chat.Asking, entries ...chat.Entry) (bool, error) {
+	if m.dies() {
+		return false, errDied
+	}
+	parked, err := m.Log.Park(ctx, asking, entries...)
+	if err != nil || parked || !m.dies() { // parked, no worker is needed
+		return parked, err
+	}
+	return false, errDied
+}
+
+func (m *mortal) Close(ctx context.Context, answer chat.Entry) ([]chat.Entry, bool, error) {
+	if m.dies() {
+		return nil, false, errDied
+	}
+	steers, closed, err := m.Log.Close(ctx, answer)
+	if err != nil || closed || !m.dies() {
+		return steers, closed, err
+	}
+	return nil, false, errDied
+}
+
+// ask is one request to the model.
+type ask struct {
+	n     int
+	turn  chat.TurnID
+	ctx   context.Context
+	req   agent.Request
+	reply chan agent.Reply
+	// answered: the model has answered. Calls are those that it asked for.
+	answered bool
+	calls    []call
+	// stale: the lease of its run has ended meanwhile.
+	stale bool
+}
+
+func (a *ask) waits() bool { return !a.answered && a.ctx.Err() == nil }
+
+// Complete implements agent.Model.
+func (h *house) Complete(ctx context.Context, req agent.Request) (agent.Reply, error) {
+	turn, _ := ctx.Value(turnKey{}).(chat.TurnID)
+	a := &ask{turn: turn, ctx: ctx, req: req, reply: make(chan agent.Reply, 1)}
+	h.note(func() {
+		a.n = len(h.asks)
+		h.asks = append(h.asks, a)
+	})
+	select {
+	case r := <-a.reply:
+		return r, nil
+	case <-ctx.Done():
+		h.note(func() {})
+		return agent.Reply{}, ctx.Err()
+	}
+}
