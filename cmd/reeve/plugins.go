@@ -9,7 +9,9 @@ import (
 	"reeve/plugins"
 	"reeve/plugins/clock"
 	"reeve/plugins/echo"
+	"reeve/plugins/github"
 	"reeve/plugins/mcp"
+	"reeve/plugins/schedule"
 	"reeve/plugins/slack"
 	"reeve/plugins/web"
 )
@@ -21,6 +23,8 @@ func compiled() []plugins.Plugin {
 		clock.New(time.Now),
 		slack.New(),
 		web.New(),
+		schedule.New(),
+		github.New(), // offers nothing where people cannot connect accounts there
 		mcp.New(mcp.Options{Environ: os.Environ()}), // offers nothing without MCP_CONFIG
 		// What is remembered is private, and with something private in the prompt
 		// much has to be asked for, which cannot be done yet.

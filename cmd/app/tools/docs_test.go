@@ -8,6 +8,7 @@ import (
 	"reeve/plugins"
 	"reeve/plugins/clock"
 	"reeve/plugins/echo"
+	"reeve/plugins/github"
 	"reeve/plugins/plugintest"
 	"reeve/plugins/slack"
 	"reeve/plugins/web"
@@ -19,7 +20,7 @@ func TestEveryToolIsInTheDocuments(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, plugin := range []plugins.Plugin{clock.New(nil), echo.New(), slack.New(), web.New()} {
+	for _, plugin := range []plugins.Plugin{clock.New(nil), echo.New(), github.New(), slack.New(), web.New()} {
 		tools := plugintest.New(t, plugin).Extension().Tools
 		if len(tools) == 0 {
 			t.Errorf("%s has no tools", plugin.Name())
