@@ -115,6 +115,12 @@ var botMentions sync.Map // *regexp.Regexp by chat.UserID
 func (p prompt) system() string {
 	var b strings.Builder
 	b.WriteString(strings.TrimSpace(rules))
+	if !p.turn.Actor.IsPerson() {
+		b.WriteString("\n\n## This turn\n\nYou act for nobody: this turn is that of ")
+		escape(&b, p.turn.Actor.Key(), true)
+		b.WriteString(", " + place(p.turn.Visibility) + ". " + nobodysTurn + "\n")
+		return b.String()
+	}
 	b.WriteString("\n\n## This turn\n\nYou act for the person with the id ")
 	escape(&b, p.turn.Actor.Key(), true)
 	if p.turn.ActorName != "" {
@@ -125,6 +131,12 @@ func (p prompt) system() string {
 	b.WriteString(", " + place(p.turn.Visibility) + ".\n")
 	return b.String()
 }
+
+// nobodysTurn says what a turn of a system actor is.
+const nobodysTurn = "Its time has come: the plain user message is what somebody has asked for earlier, and code says in front of it who that was, and when; " +
+	"that is said in front of your answer, too. If it is something to be reminded of, say it; if it is work, do it with the tools that you have and say what came of it. " +
+	"You spend nobody's rights, and no tool that needs a person is there: where one would be needed, say so, and that they ask you in a message of their own. " +
+	"Nobody waits for a question of yours."
 
 func place(v chat.Visibility) string {
 	switch v {

@@ -159,10 +159,11 @@ const dueEnd = ":)\n\n"
 // dueRequest goes in front of what the model is asked to do.
 func dueRequest(d *chat.Due, name string) string {
 	who := string(d.CreatedBy.User)
-	if name = strings.Join(strings.Fields(name), " "); name != "" {
+	// The name is its owner's choice: it must not end what code says.
+	if name = strings.Join(strings.Fields(strings.ReplaceAll(name, dueEnd[:2], "")), " "); name != "" {
 		who = plugins.CutMiddle(name, 80) + " (" + who + ")"
 	}
-	text := "(Reminder asked for by " + strings.ReplaceAll(who, dueEnd[:2], "") + " on " + dueDate(d) + ", due on " + dueTime(d, d.At)
+	text := "(Reminder asked for by " + who + " on " + dueDate(d) + ", due on " + dueTime(d, d.At)
 	if d.Note != "" {
 		text += ". " + d.Note
 	}
