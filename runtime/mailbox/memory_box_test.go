@@ -92,6 +92,11 @@ func (b *Bench) Close() {
 func (b *Bench) DialHook(next redis.DialHook) redis.DialHook          { return next }
 func (b *Bench) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return next }
 
+// SendElsewhere does the same to the embedded store as to a Memory.
+func (b *Box) SendElsewhere(c chat.Conversation) {
+	b.embed.HSet(b.keys.conv(c), "s_until", sentElsewhere)
+}
+
 // Agrees makes the last call on the embedded store too, at the same time, and
 // wants the same answer and the same keys.
 func (b *Bench) Agrees(with *Box) error {

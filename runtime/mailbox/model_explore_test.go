@@ -152,10 +152,8 @@ func explore(s scene, total *totals) error {
 		return err
 	}
 	defer x.bench.Close()
-	start := &node{}
-	start.store.Now = modelBegin
 	steps, depth := 0, 0
-	level := []*node{start}
+	level := []*node{x.begin()}
 	for len(level) > 0 && (*modelDepth == 0 || depth < *modelDepth) {
 		var next []*node
 		for i, n := range level {
@@ -176,6 +174,14 @@ func explore(s scene, total *totals) error {
 	}
 	total.add(x, steps, depth, len(level))
 	return nil
+}
+
+// begin is the state in which nothing has happened.
+func (x *explorer) begin() *node {
+	n := &node{}
+	n.store.Now = modelBegin
+	n.store.SendElsewhere(x.prefix + "conv:" + modelPlace.Key())
+	return n
 }
 
 // expand takes every step from a state, and answers the new states.
@@ -201,7 +207,7 @@ func (x *explorer) look(n *node, v *view, e event) (*node, error) {
 		return nil, err
 	}
 	there := x.view(&next.store)
-	if err := x.moves(next, v, there); err != nil {
+	if err := x.moves(e, next, v, there); err != nil {
 		return nil, err
 	}
 	if err := x.rules(next, there); err != nil {

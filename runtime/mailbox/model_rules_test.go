@@ -16,7 +16,7 @@ func isStale(err error) bool { return errors.Is(err, mailbox.ErrStale) }
 
 // rules wants of every state what the mailbox promises.
 func (x *explorer) rules(n *node, v *view) error {
-	for _, rule := range []func(*node, *view) error{x.oneRuns, x.onePlace, x.authority, x.lists} {
+	for _, rule := range []func(*node, *view) error{x.oneRuns, x.onePlace, x.authority, x.lists, x.cards} {
 		if err := rule(n, v); err != nil {
 			return err
 		}
@@ -165,8 +165,56 @@ func (x *explorer) lists(_ *node, v *view) error {
 	return nil
 }
 
+// cards: of a wait that is over one thing is said, and of one that is not,
+// nothing. What was answered is said to be void besides when its turn ended before
+// a worker had taken that up; see ends.
+func (x *explorer) cards(_ *node, v *view) error {
+	for _, t := range v.turns {
+		for _, card := range t.said(v, "card") {
+			answered, void := t.said(v, "a", card), t.said(v, "v", card)
+			ended := t.fields["state"] == "stopped" || t.fields["state"] == "abandoned"
+			switch n := len(answered) + len(void); {
+			case t.fields["state"] == "parked" && t.fields["wait_id"] == card:
+				if n > 0 {
+					return fmt.Errorf("turn %s waits in %s, and its end is said", t.id, card)
+				}
+			case n == 0:
+				return fmt.Errorf("the wait %s of turn %s is over, and nothing says so", card, t.id)
+			case len(answered) > 1 || len(void) > 1 || n > 1 && !ended:
+				return fmt.Errorf("the end of wait %s of turn %s is said %d times", card, t.id, n)
+			}
+		}
+	}
+	return nil
+}
+
+// ends: a step that ends a wait says how, and so does one that ends a turn whose
+// answer no worker has taken up; no other step says anything.
+func (x *explorer) ends(e event, old turnView, v, next *view) error {
+	now := next.turn(old.id)
+	wait, want := old.fields["wait_id"], 0
+	over := now.fields["state"] != "parked" || now.fields["wait_id"] != wait
+	switch {
+	case old.fields["state"] == "parked" && over && e.kind == evClick:
+		want = len(next.turn(old.id).said(next, "a", wait)) - len(old.said(v, "a", wait))
+		if want != 1 {
+			return fmt.Errorf("the click on %s of turn %s is not said", wait, old.id)
+		}
+	case old.fields["state"] == "parked" && over,
+		old.fields["state"] == "queued" && !now.open() && len(old.said(v, "a", wait)) == 1:
+		if want = 1; len(now.said(next, "v", wait)) != 1 {
+			return fmt.Errorf("the wait %s of turn %s ends, and its card is not void", wait, old.id)
+		}
+	}
+	count := func(t turnView, v *view) int { return len(t.said(v, "a")) + len(t.said(v, "v")) }
+	if got := count(now, next) - count(old, v); got != want {
+		return fmt.Errorf("turn %s: %d ends are said, want %d", old.id, got, want)
+	}
+	return nil
+}
+
 // moves wants of every step what the mailbox promises.
-func (x *explorer) moves(n *node, v, next *view) error {
+func (x *explorer) moves(e event, n *node, v, next *view) error {
 	for _, old := range v.turns {
 		t := next.turn(old.id)
 		if t.fields == nil || t.fields["actor"] != old.fields["actor"] || t.fields["first"] != old.fields["first"] {
@@ -174,6 +222,9 @@ func (x *explorer) moves(n *node, v, next *view) error {
 		}
 		if !old.open() && (!maps.Equal(old.fields, t.fields) || !slices.Equal(old.log, t.log)) {
 			return fmt.Errorf("turn %s had ended and has changed", old.id)
+		}
+		if err := x.ends(e, old, v, next); err != nil {
+			return err
 		}
 		if t.fields["state"] == "done" && old.open() && len(old.steers) > 0 {
 			return fmt.Errorf("turn %s is done, and a steer waited", old.id)
@@ -243,6 +294,9 @@ func (x *explorer) repeats(n *node, turn int) error {
 	if err := x.lateEnd(n); err != nil {
 		return err
 	}
+	if err := x.stranger(n); err != nil {
+		return err
+	}
 	i := turn % len(n.put)
 	if !n.put[i] {
 		return nil
@@ -282,15 +336,36 @@ func (x *explorer) zombie(n *node, old *pastCall, turn int) error {
 func (x *explorer) lateEnd(n *node) error {
 	var first *pastCall
 	for p := n.past; p != nil; p = p.before {
-		if p.kind == evEndWait {
+		if p.kind == evEndWait || p.kind == evClick {
 			first = p
 		}
 	}
 	if first == nil {
 		return nil
 	}
-	_, err := x.try(n, event{kind: evEndWait, of: first.of, wait: first.wait, room: true}, worker{})
-	return err
+	late := first.event
+	late.room = true
+	for _, late.kind = range []kind{evEndWait, evClick} {
+		late.bob = x.view(&n.store).turn(string(turnName(late.of))).fields["actor"] == bob.Key()
+		if t, err := x.try(n, late, worker{}); err != nil || t.NotYours || t.Claimed != nil {
+			return fmt.Errorf("%s, late: %+v %w", late, t, err)
+		}
+	}
+	return nil
+}
+
+// stranger lets somebody click who is not asked.
+func (x *explorer) stranger(n *node) error {
+	for _, t := range x.view(&n.store).turns {
+		if t.fields["state"] != "parked" {
+			continue
+		}
+		e := event{kind: evClick, of: t.number(), wait: t.wait(), room: true, bob: t.fields["actor"] != bob.Key()}
+		if got, err := x.try(n, e, worker{}); err != nil || !got.NotYours || got.Claimed != nil {
+			return fmt.Errorf("%s by another: %+v %w", e, got, err)
+		}
+	}
+	return nil
 }
 
 // try makes a step that must not write.
@@ -327,7 +402,7 @@ func (x *explorer) again(n *node, p *pastCall) error {
 		return fmt.Errorf("%s, sent again, keeps back its lease", p.event)
 	case current:
 	case !p.wrote || p.kind == evRenew || p.kind == evClaim:
-		return x.fresh(n, t)
+		return x.fresh(p.event, n, t)
 	case !same:
 		return fmt.Errorf("%s, sent again, has written twice", p.event)
 	case t.result() != p.told.result() && n.past.isLastOf(p):
@@ -360,14 +435,14 @@ func (p *pastCall) isLastOf(old *pastCall) bool {
 }
 
 // fresh checks what a call has done that counts as a new one.
-func (x *explorer) fresh(n *node, t told) error {
+func (x *explorer) fresh(e event, n *node, t told) error {
 	next := *n
 	next.store = x.bench.Memory.Copy()
 	if err := next.hear(t); err != nil {
 		return err
 	}
 	v := x.view(&next.store)
-	if err := x.moves(n, x.view(&n.store), v); err != nil {
+	if err := x.moves(e, n, x.view(&n.store), v); err != nil {
 		return err
 	}
 	return x.rules(&next, v)

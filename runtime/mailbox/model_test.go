@@ -126,8 +126,9 @@ type pastCall struct {
 type kind byte
 
 const (
-	evPut kind = iota // a message is delivered
-	evEndWait
+	evPut     kind = iota // a message is delivered
+	evEndWait             // as an account does that is there
+	evClick               // its actor answers the card
 	evClaim
 	evBoundary // a commit that takes steers
 	evAnswer   // a commit of a model's answer that calls tools
@@ -149,13 +150,14 @@ type event struct {
 	of   int16
 	room bool // the caller has room for a turn
 	wait mailbox.WaitID
+	bob  bool // he clicks; else it is Alice
 }
 
 func (e event) String() string {
-	names := [...]string{"put", "end the wait", "claim", "boundary", "answer", "close done", "close failed",
+	names := [...]string{"put", "end the wait", "click", "claim", "boundary", "answer", "close done", "close failed",
 		"close stopped", "close abandoned", "park", "hand over", "renew", "hand back", "crash", "lease ends"}
 	text := names[e.kind]
-	if e.kind <= evEndWait || e.kind == evHandBack {
+	if e.kind <= evClick || e.kind == evHandBack {
 		text += fmt.Sprintf(" %d", e.of)
 	}
 	if !e.room && e.kind != evClaim {
@@ -186,6 +188,7 @@ func (x *explorer) events(n *node, v *view) []event {
 		waits = waits || t.id == run && len(t.steers)+len(t.carried()) > 0
 		if t.fields["state"] == "parked" {
 			rooms(event{kind: evEndWait, of: t.number(), wait: t.wait()}, run == "")
+			rooms(event{kind: evClick, of: t.number(), wait: t.wait(), bob: t.fields["actor"] == bob.Key()}, run == "")
 		}
 	}
 	if v.due(n.store.Now) {
@@ -236,6 +239,7 @@ type told struct {
 	Claimed   *mailbox.Claimed
 	Exhausted *mailbox.Exhausted
 	Stale     bool
+	NotYours  bool
 	Stopping  bool
 	Open      bool // close or park: not yet
 	Ended     bool // the turn is no longer the caller's
@@ -247,7 +251,7 @@ type told struct {
 // result is all that must be told again in the same words, when a call is sent
 // again.
 func (t told) result() string {
-	return fmt.Sprint(t.Put.Disposition, t.Put.Withdrawn, t.Stopping, t.Open, t.Ended, len(t.Taken), t.Handed)
+	return fmt.Sprint(t.Put.Disposition, t.Put.Withdrawn, t.Stopping, t.Open, t.Ended, len(t.Taken), t.Handed, t.NotYours)
 }
 
 // token is that of the turn that was given out.
@@ -274,6 +278,15 @@ func (x *explorer) call(e event, w worker, next chat.TurnID) (told, error) {
 	case evEndWait:
 		_, got, err := endWait(box, modelPlace, turnName(e.of), e.wait, offer)
 		return told{Claimed: got}, err
+	case evClick:
+		turn := turnName(e.of)
+		click := mailbox.EndingWait{Conversation: modelPlace, Turn: turn, Wait: e.wait, By: alice, Next: offer,
+			Ending: chat.Ending{How: chat.ByAnswer, Time: clicked}, Parts: []chat.Part{modelPart(turn, string(e.wait), "a")}}
+		if e.bob {
+			click.By = bob
+		}
+		end, err := box.EndWait(ctx, click)
+		return told{Claimed: end.Claimed, NotYours: end.NotYours}, err
 	case evClaim:
 		offer.Claim = true
 		got, err := box.Claim(ctx, modelPlace, offer, modelAttempts)
@@ -283,7 +296,10 @@ func (x *explorer) call(e event, w worker, next chat.TurnID) (told, error) {
 			Take: e.kind == evBoundary, Answer: e.kind == evAnswer})
 		return told{Stopping: got.Stop != nil, Taken: got.Taken}.or(err)
 	case evPark:
-		got, err := box.Park(ctx, mailbox.Park{Ref: ref, Number: w.n + 1, Next: offer, Entries: modelEntry})
+		park := mailbox.Park{Ref: ref, Number: w.n + 1, Next: offer, Entries: modelEntry}
+		card, void := modelPart(w.turn, string(park.ID()), "card"), modelPart(w.turn, string(park.ID()), "v")
+		park.Card, park.Parts, park.Void = card.ID, []chat.Part{card}, &void
+		got, err := box.Park(ctx, park)
 		return told{Claimed: got.Next, Stopping: got.Stop != nil, Ended: got.Parked, Open: !got.Parked}.or(err)
 	case evHandOver:
 		return told{Ended: true}.or(box.HandOver(ctx, ref))
@@ -299,6 +315,12 @@ func (x *explorer) call(e event, w worker, next chat.TurnID) (told, error) {
 			Entries: modelEntry, Next: offer})
 		return told{Claimed: got.Next, Stopping: got.Stop != nil, Ended: got.Closed, Open: !got.Closed, Taken: got.Taken}.or(err)
 	}
+}
+
+// modelPart is a part about one wait of a turn: its card, or what is said of it.
+func modelPart(turn chat.TurnID, wait, what string) chat.Part {
+	return chat.Part{ID: fmt.Sprintf("%s/%s.%s", turn, wait, what), Turn: turn, Card: &chat.Card{Kind: chat.ConsentCard},
+		To: chat.Destination{DM: alice.User}, Written: "1.1"}
 }
 
 var (

@@ -21,6 +21,7 @@ type view struct {
 	index  map[string]float64
 	lists  [3][]string // waiting, running, parked: derived
 	said   []map[string]string
+	out    []string // ids of what stands in the outbox
 }
 
 type turnView struct {
@@ -37,6 +38,20 @@ func (t turnView) number() int16 {
 
 // wait names what a parked turn waits for.
 func (t turnView) wait() mailbox.WaitID { return mailbox.WaitID(t.fields["wait_id"]) }
+
+// said are the waits of which there is such a part in the outbox (see modelPart);
+// of those that are named alone, if any are.
+func (t turnView) said(v *view, what string, of ...string) []string {
+	var waits []string
+	for _, id := range v.out {
+		turn, part, _ := strings.Cut(id, "/")
+		wait, is, _ := strings.Cut(part, ".")
+		if turn == t.id && is == what && (len(of) == 0 || slices.Contains(of, wait)) {
+			waits = append(waits, wait)
+		}
+	}
+	return waits
+}
 
 func (t turnView) open() bool {
 	s := t.fields["state"]
@@ -75,6 +90,10 @@ func (x *explorer) view(m *mailbox.Memory) *view {
 	for i, name := range []string{"waiting", "running", "parked"} {
 		v.lists[i] = m.Members(p + name)
 		slices.Sort(v.lists[i])
+	}
+	for _, part := range m.List(p + "out:" + c) {
+		id, _, _ := strings.Cut(part, "\n")
+		v.out = append(v.out, id)
 	}
 	for i := range x.scene.said {
 		v.said = append(v.said, m.Hash(p+"msg:T1:C1:"+string(at(i+2))))
@@ -170,7 +189,7 @@ func (x *explorer) hash(n *node, v *view) [16]byte {
 // appendState writes an open turn as hash sees it.
 func (t turnView) appendState(b []byte, now int64) []byte {
 	// A wait that follows another is a case of its own.
-	b = fmt.Appendf(b, "\nturn %s again %t ", t.fields["first"], t.fields["ended_by"] != "")
+	b = fmt.Appendf(b, "\nturn %s again %t void %t ", t.fields["first"], t.fields["ended_by"] != "", t.fields["void"] != "")
 	for _, k := range slices.Sorted(maps.Keys(t.fields)) {
 		value := t.fields[k]
 		read := strings.HasPrefix(k, "u:") || strings.HasPrefix(k, "k:")

@@ -22,8 +22,8 @@ func TestMemoryAgrees(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		n := &node{}
-		n.store.Now = modelBegin
+		n := x.begin()
+		embedded.SendElsewhere(modelPlace)
 		for range 20 {
 			events := x.events(n, x.view(&n.store))
 			if len(events) == 0 {
