@@ -60,6 +60,8 @@ type probes struct {
 	model func(ctx context.Context, baseURL, key, model string) error
 	// keys compares CREDENTIAL_KEYS with what is sealed in Redis; nil: it is not asked.
 	keys func(ctx context.Context, s Settings) ([]credentials.KeyUse, error)
+	// accounts says whether people could connect any; nil: it is not asked.
+	accounts func(s Settings) []finding
 	// plugins are asked what they say of themselves; nil: there are none.
 	plugins func(ctx context.Context) []finding
 }
@@ -83,6 +85,7 @@ func (checkCommand) Run(p *process) error {
 	chosen, err := choose(p.plugins, settings.Plugins)
 	ask := shippedProbes()
 	ask.keys = probeKeys
+	ask.accounts = func(s Settings) []finding { return checkAccounts(s, p.options.Environ) }
 	ask.plugins = func(ctx context.Context) []finding {
 		if err != nil {
 			return nil // which plugins are on is not known
@@ -110,6 +113,9 @@ func check(ctx context.Context, out io.Writer, s Settings, settingsErr error, as
 	say(checkApp(ctx, s, ask.app))
 	say(checkRedis(ctx, s, ask.redis)...)
 	say(checkKeys(ctx, s, ask.keys)...)
+	if ask.accounts != nil {
+		say(ask.accounts(s)...)
+	}
 	say(checkModel(ctx, s, ask.model)...)
 	if ask.plugins != nil {
 		say(ask.plugins(ctx)...)

@@ -16,11 +16,12 @@ import (
 )
 
 type personCommand struct {
-	ID      string `arg:"" help:"The person's team and user id, as T1:U123."`
-	Do      string `arg:"" enum:"export,erase" help:"export (prints JSON, with texts) or erase (takes out for good; see --yes)."`
-	Yes     bool   `help:"Erase. Without it erase says what it would take out."`
-	Abandon bool   `help:"End the person's open turns first. Without it they stand in the way."`
-	JSON    bool   `name:"json" help:"Print JSON."`
+	ID       string `arg:"" help:"The person's team and user id, as T1:U123."`
+	Do       string `arg:"" enum:"export,erase,accounts,disconnect" help:"export (prints JSON, with texts), erase (takes out for good; see --yes), accounts (those that are connected), or disconnect (one of them)."`
+	Provider string `arg:"" optional:"" help:"Of the account to disconnect."`
+	Yes      bool   `help:"Erase. Without it erase says what it would take out."`
+	Abandon  bool   `help:"End the person's open turns first. Without it they stand in the way."`
+	JSON     bool   `name:"json" help:"Print JSON."`
 }
 
 // elsewhere is what no command of ours reaches.
@@ -52,6 +53,7 @@ const (
 	heldMemory  = "memory"
 	heldCited   = "channel memory"
 	heldAccount = "account"
+	heldFlow    = "connection"
 )
 
 // personal is all that is kept of a person.
@@ -60,6 +62,7 @@ type personal struct {
 	memories []memory.Memory
 	cited    map[memory.Owner][]memory.Memory
 	accounts []credentials.Account
+	flows    int
 	audit    []credentials.AuditRecord
 }
 
@@ -78,7 +81,16 @@ func (c personCommand) Run(p *process) error {
 		return usageError(fmt.Sprintf("%s is no person: want his team and user id, as T1:U123 (both, since a user of another team may have written too); reeve turns and reeve memories show them", printable(c.ID)))
 	}
 	who, _ := chat.ParseActor(c.ID)
+	if c.Provider != "" && c.Do != "disconnect" {
+		return usageError("only disconnect takes a provider")
+	}
 	return operate(p, c.JSON, func(r report) error {
+		switch c.Do {
+		case "accounts":
+			return r.accountsOf(who)
+		case "disconnect":
+			return r.disconnect(who, c.Provider)
+		}
 		e := eraser{report: r, who: who, store: memoryStore(r.box, r.settings), vault: vaultOf(r.box, r.settings), log: auditOf(r.box, r.settings)}
 		e.owner, _ = memory.Personal(who)
 		all, err := e.find()
@@ -107,6 +119,9 @@ func (e eraser) find() (personal, error) {
 		return all, err
 	}
 	if all.accounts, err = e.vault.List(e.p.ctx, e.who); err != nil {
+		return all, err
+	}
+	if all.flows, err = e.vault.Flows(e.p.ctx, e.who); err != nil {
 		return all, err
 	}
 	err = e.log.Read(e.p.ctx, credentials.AuditFilter{Person: e.who}, func(r credentials.AuditRecord) bool {
@@ -144,6 +159,9 @@ func (a personal) counts() []personCount {
 	}
 	if len(a.accounts) > 0 {
 		list = append(list, personCount{heldAccount, len(a.accounts), "connected accounts; their providers do not learn of it: the person ends Reeve's access there"})
+	}
+	if a.flows > 0 {
+		list = append(list, personCount{heldFlow, a.flows, "records of accounts that are being connected"})
 	}
 	return list
 }
@@ -261,6 +279,9 @@ func (e eraser) takeOut(all personal, ran bool) error {
 		return err
 	}
 	if err := e.store.Erase(e.p.ctx, e.owner); err != nil {
+		return err
+	}
+	if err := e.vault.EndFlows(e.p.ctx, e.who); err != nil {
 		return err
 	}
 	for _, a := range all.accounts {

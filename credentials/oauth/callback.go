@@ -103,7 +103,7 @@ func (s *Service) claimState(r *http.Request, c Configured, state string) (flow,
 func (s *Service) denied(ctx context.Context, f flow, c Configured, code string) (page, error) {
 	f.Verifier = ""
 	if code == "access_denied" {
-		if _, err := s.refuse(ctx, f); err != nil {
+		if _, err := s.refuse(ctx, f, nil); err != nil {
 			return page{}, err
 		}
 		return page{Title: "Nothing is connected", Text: "You, or " + c.Title + ", did not allow it, and the bot knows. You can close this page."}, nil

@@ -94,7 +94,7 @@ func (s *Service) poll(ctx context.Context, f flow) error {
 	case failed != nil && failed.Code == codeSlowDown:
 		f.Interval = min(f.Interval+slowerBy, maxInterval)
 	case failed != nil && failed.Code == "access_denied":
-		_, err := s.refuse(ctx, f)
+		_, err := s.refuse(ctx, f, nil)
 		return err
 	case failed != nil && failed.Status >= 400 && failed.Status < 500 && failed.Status != 429 && failed.Status != 408,
 		failed != nil && failed.Code != "" && failed.Status < 500:
@@ -112,7 +112,7 @@ func (s *Service) poll(ctx context.Context, f flow) error {
 
 // lapse ends a flow whose time is over.
 func (s *Service) lapse(ctx context.Context, f flow) error {
-	if err := s.endWait(ctx, f, chat.ByTime); err != nil {
+	if err := s.endWait(ctx, f, chat.ByTime, nil); err != nil {
 		return err
 	}
 	_, err := s.close(ctx, f)
@@ -171,7 +171,7 @@ func (s *Service) another(ctx context.Context, f flow, c Configured, whose accou
 	if err := s.say(ctx, f.actor(), "another/"+f.id(), text); err != nil {
 		return s.again(ctx, f, err)
 	}
-	if err := s.endWait(ctx, f, chat.ByRefusal); err != nil {
+	if err := s.endWait(ctx, f, chat.ByRefusal, nil); err != nil {
 		return s.again(ctx, f, err)
 	}
 	before := f

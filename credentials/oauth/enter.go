@@ -101,15 +101,16 @@ func (s *Service) Refuse(ctx context.Context, id string, by chat.Actor) (sentenc
 		case !by.IsPerson() || by != f.actor():
 			return sayNotYours, nil
 		}
-		if sentence, err = s.refuse(ctx, f); !errors.Is(err, credentials.ErrChanged) {
+		if sentence, err = s.refuse(ctx, f, &by); !errors.Is(err, credentials.ErrChanged) {
 			return sentence, err
 		}
 	}
 	return "", fmt.Errorf("refuse a connection: %w", credentials.ErrChanged)
 }
 
-// refuse ends a flow and its wait: its person, or the provider, does not want it.
-func (s *Service) refuse(ctx context.Context, f flow) (string, error) {
+// refuse ends a flow and its wait: its person does not want it, or somebody at the
+// provider, of whom nothing is proven.
+func (s *Service) refuse(ctx context.Context, f flow, by *chat.Actor) (string, error) {
 	switch f.Stage {
 	case stageProven, stageStored:
 		return sayAlready, nil
@@ -117,7 +118,7 @@ func (s *Service) refuse(ctx context.Context, f flow) (string, error) {
 		return sayGone, nil
 	}
 	// The wait first: it can be ended twice, but not forgotten.
-	if err := s.endWait(ctx, f, chat.ByRefusal); err != nil {
+	if err := s.endWait(ctx, f, chat.ByRefusal, by); err != nil {
 		return "", err
 	}
 	if _, err := s.close(ctx, f); err != nil {
@@ -127,15 +128,11 @@ func (s *Service) refuse(ctx context.Context, f flow) (string, error) {
 	return "Nothing is connected.", nil
 }
 
-func (s *Service) endWait(ctx context.Context, f flow, how chat.How) error {
+func (s *Service) endWait(ctx context.Context, f flow, how chat.How, by *chat.Actor) error {
 	if f.Wait == "" || s.o.Waits == nil {
 		return nil
 	}
-	ending := chat.Ending{How: how, Time: s.o.Now().UTC()}
-	if how == chat.ByAccount || how == chat.ByRefusal {
-		by := f.actor()
-		ending.By = &by
-	}
+	ending := chat.Ending{How: how, By: by, Time: s.o.Now().UTC()}
 	if err := s.o.Waits.EndWait(ctx, f.Conversation, f.Turn, f.Wait, ending); err != nil {
 		return fmt.Errorf("end the wait of turn %s: %w", f.Turn, err)
 	}

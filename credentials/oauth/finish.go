@@ -72,7 +72,8 @@ func (s *Service) dropReplaced(ctx context.Context, f flow, was credentials.Reco
 // endWaits ends every wait of the person for this provider that the account is
 // enough for, the flow's own among them.
 func (s *Service) endWaits(ctx context.Context, f flow) error {
-	if err := s.endWait(ctx, f, chat.ByAccount); err != nil {
+	by := f.actor()
+	if err := s.endWait(ctx, f, chat.ByAccount, &by); err != nil {
 		return err
 	}
 	c := s.providers[f.owner().Provider]
@@ -89,7 +90,7 @@ func (s *Service) endWaits(ctx context.Context, f flow) error {
 			len(c.Scopes.lacking(other.Asked, f.Granted)) > 0 {
 			continue
 		}
-		if err := s.endWait(ctx, other, chat.ByAccount); err != nil {
+		if err := s.endWait(ctx, other, chat.ByAccount, &by); err != nil {
 			return err
 		}
 		before := other
