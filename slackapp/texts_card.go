@@ -78,6 +78,7 @@ func TextRule(rule string) string {
 		"private_sends":   "I have read something here that is for you alone, and the call could carry it out.",
 		"foreign_writes":  "I have read text here that you did not write, and the call changes something with your rights.",
 		"every_write":     "I was set up to ask before every change that is made with your rights.",
+		"always":          "its tool never makes such a call without your word.",
 	}[rule]
 	if !known {
 		why = "I may not decide about it by myself."

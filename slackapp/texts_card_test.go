@@ -36,7 +36,7 @@ func TestTextsOfCards(t *testing.T) {
 			t.Errorf("got  %q\nwant %q", got, want)
 		}
 	}
-	rules, seen := []string{"conflict_sends", "conflict_reads", "conflict_writes", "private_sends", "foreign_writes", "every_write", "another"}, map[string]bool{}
+	rules, seen := []string{"conflict_sends", "conflict_reads", "conflict_writes", "private_sends", "foreign_writes", "every_write", "always", "another"}, map[string]bool{}
 	for _, rule := range rules {
 		seen[slackapp.TextRule(rule)] = true
 	}
