@@ -7,6 +7,10 @@ SHUFFLE ?= on
 FUZZTIME ?= 10s
 # How long the model checker may take; 0: until it has seen every state.
 MODEL ?= 60s
+# How many random histories with a hostile model make histories plays; make test
+# plays 5000. HISTORIES_FLAGS=-seed=N plays those of an earlier run.
+HISTORIES ?= 100000
+HISTORIES_FLAGS ?=
 # Which benchmarks make bench runs.
 BENCH ?= .
 # The clients and servers that others wrote need node and npm, and have a target
@@ -22,7 +26,7 @@ TESTED = $(shell go list ./... | grep -v -e '$(CONFORMANCE)' -e '^$(CHAOS)$$' -e
 # The packages in which goroutines meet.
 RACED = $(shell go list ./runtime ./runtime/mailbox ./slackapp ./slackapp/simulator ./agent/... ./plugins/gate ./plugins/mcp ./memory)
 
-.PHONY: help test race chaos bench eval lint conformance model mutants fuzz full deps deps-race deps-node run update
+.PHONY: help test race chaos bench eval lint conformance model histories mutants fuzz full deps deps-race deps-node run update
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -41,6 +45,9 @@ conformance: deps-node ## Slack clients that others wrote against the simulator,
 
 model: ## the model checker of the turn machine, for MODEL (60s); it prints its frontier [1 min]
 	go test -count=1 -v -run='^TestP4_Model$$' -timeout=60m ./runtime/mailbox -model.for=$(MODEL) $(MODEL_FLAGS)
+
+histories: ## random histories with a hostile model, HISTORIES of them (100000) [15 min]
+	go test -count=1 -v -run='^TestS1_Histories$$' -timeout=120m ./cmd/app/histories -histories=$(HISTORIES) $(HISTORIES_FLAGS)
 
 mutants: deps ## break one rule at a time, and see that a test fails each time [2 min]
 	go test -count=1 -v -timeout=60m $(MUTANTS)
@@ -64,8 +71,9 @@ lint: ## gofmt, go vet, staticcheck [40 s]
 	go vet -tags=eval ./agent/eval
 	go tool staticcheck ./...
 
-full: lint test race conformance mutants bench ## everything, with long chaos, each state of the model, and each fuzz target for a minute [40 min]
+full: lint test race conformance mutants bench ## everything, with long chaos, each state of the model, 100,000 histories, and each fuzz target for a minute [55 min]
 	$(MAKE) model MODEL=0
+	$(MAKE) histories
 	$(MAKE) chaos CHAOS_FLAGS='-rounds=200 -every'
 	FUZZTIME=60s .ci/fuzz
 

@@ -2,7 +2,9 @@ package histories
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 
 	"reeve/runtime"
 	"reeve/runtime/chat"
@@ -61,7 +63,9 @@ func (s slack) Post(lease mailbox.SendLease, parts []chat.Part) {
 			}
 		})
 		var err error
-		if parts, err = s.box.Sent(context.Background(), lease, done...); err != nil {
+		if parts, err = s.box.Sent(context.Background(), lease, done...); errors.Is(err, mailbox.ErrStale) {
+			return // another posts what is left
+		} else if err != nil {
 			s.wrong("posts are not marked: %v", err)
 			return
 		}
@@ -75,6 +79,9 @@ func (h *house) posted(p chat.Part) mailbox.Posted {
 	done := mailbox.Posted{ID: p.ID, Channel: h.in.Channel, TS: chat.TS(fmt.Sprintf("%d.%06d", h.base+1, h.count)), Card: p.Card != nil}
 	if p.To.DM != "" {
 		done.Channel, done.DM = chat.ChannelID("D"+p.To.DM), true
+	}
+	if slices.ContainsFunc(h.posts, func(o post) bool { return o.ID == p.ID }) {
+		return done // another sender has seen it in Slack
 	}
 	unsent := false
 	if p.Card != nil && p.Edits == "" && h.refuse {
