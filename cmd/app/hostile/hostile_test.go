@@ -95,7 +95,20 @@ func play(t *rapid.T, d *desk, turn agent.Turn, s state) {
 		}
 		return reply, nil
 	})
-	err := agent.NewLoop(agent.Options{Model: model, Tools: d, MaxTurnTokens: 1 << 40}).Run(t.Context(), turn, log)
+	// Whoever is asked never says yes: nothing passes here but by a rule.
+	endings := rapid.Permutation([]chat.How{chat.ByAnswer, chat.ByTime, chat.ByMessage, chat.ByNoCard, chat.ByOperator, "of tomorrow"}).Draw(t, "endings")
+	loop := agent.NewLoop(agent.Options{Model: model, Tools: d, MaxTurnTokens: 1 << 40})
+	begun := turn.Own
+	err := loop.Run(t.Context(), turn, log)
+	for n := 0; errors.Is(err, agent.ErrParked); n++ {
+		if n == gate.MaxAsked || !turn.Actor.IsPerson() {
+			t.Fatalf("%s is asked for the %dth time", turn.Actor.Key(), n+1)
+		}
+		waits := log.Asked()
+		turn.Own = append(slices.Clone(begun), log.Entries()...)
+		turn.Waited = &agent.Waited{ID: fmt.Sprint(n), Asking: waits[len(waits)-1], Ending: chat.Ending{How: endings[n]}}
+		err = loop.Run(t.Context(), turn, log)
+	}
 	var failure *agent.Failure
 	if err != nil && !errors.As(err, &failure) {
 		t.Fatalf("the turn ended with %v", err)
