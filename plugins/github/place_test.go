@@ -115,6 +115,7 @@ func TestSettings(t *testing.T) {
 		"GITHUB_API_URL=http://api.github.com":           "GITHUB_API_URL",
 		"GITHUB_API_URL=https://user@ghe.example/api/v3": "GITHUB_API_URL",
 		"GITHUB_API_URL=https://ghe.example/api/v3?x=1":  "GITHUB_API_URL",
+		"GITHUB_API_URL=http://localhost":                "GITHUB_API_URL",
 		"GITHUB_API_URL=ghe.example":                     "GITHUB_API_URL",
 		"GITHUB_ACCESS=everything":                       "it may be all, public or app",
 	} {
