@@ -13,7 +13,7 @@ import (
 // It is a hint for those who do it: what is done, and by whom, the flow itself
 // decides (SwapFlow). Its entries are names, which are no secrets.
 
-func (s store) due() string { return s.shard(0) + "due" }
+func (s store) due() string { return s.shard(0) + "reminders" }
 
 // Remind puts a flow on the list, or moves it there.
 func (v *Vault) Remind(ctx context.Context, flow string, at time.Time) error {

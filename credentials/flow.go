@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"reeve/runtime/chat"
 )
 
 // Flow is a connection that is under way. Its value is sealed as tokens are; its
@@ -22,16 +24,18 @@ type Flow struct {
 	Value    []byte
 }
 
-func (s store) flow(id string) string {
+// flowName is a flow's id, without telling it.
+func flowName(id string) string {
 	sum := sha256.Sum256([]byte(id))
-	name := hex.EncodeToString(sum[:16])
-	return s.shard(shardOf(name)) + "flow:" + name
+	return hex.EncodeToString(sum[:16])
 }
 
-func (v *Vault) flowBinding(ctx context.Context, o Owner, id string) (Binding, error) {
-	b, err := v.binding(ctx, o)
-	b.Purpose, b.Name = flowPurpose, id
-	return b, err
+func (s store) flow(name string) string    { return s.shard(shardOf(name)) + "flow:" + name }
+func (s store) flows(shard int) string     { return s.shard(shard) + "flows" }
+func (s store) flowKeys(n string) []string { return []string{s.flow(n), s.flows(shardOf(n))} }
+
+func flowBinding(deployment string, o Owner, name string) Binding {
+	return Binding{Purpose: flowPurpose, Deployment: deployment, Team: o.Actor.Team, User: o.Actor.User, Provider: o.Provider, Name: name}
 }
 
 // AddFlow keeps a new flow for as long as it lives. ErrChanged: there is one of that id.
@@ -64,11 +68,12 @@ func (v *Vault) writeFlow(ctx context.Context, f Flow, life time.Duration) (Flow
 	if f.ID == "" {
 		return Flow{}, errors.New("it has no id")
 	}
-	b, err := v.flowBinding(ctx, f.Owner, f.ID)
+	deployment, err := v.deployment(ctx)
 	if err != nil {
 		return Flow{}, err
 	}
-	sealed, err := v.ring.Seal(b, f.Value)
+	name := flowName(f.ID)
+	sealed, err := v.ring.Seal(flowBinding(deployment, f.Owner, name), f.Value)
 	if err != nil {
 		return Flow{}, err
 	}
@@ -77,7 +82,7 @@ func (v *Vault) writeFlow(ctx context.Context, f Flow, life time.Duration) (Flow
 		over = strconv.FormatInt(f.Revision, 10)
 	}
 	f.Revision = revision()
-	got, err := v.run(ctx, v.flowWrite, []string{v.flow(f.ID)}, over, f.Revision, f.Owner.Key(), sealed, life.Milliseconds())
+	got, err := v.run(ctx, v.flowWrite, v.flowKeys(name), name, over, f.Revision, f.Owner.Key(), sealed, life.Milliseconds())
 	if err == nil {
 		err = outcome(got)
 	}
@@ -94,7 +99,7 @@ func (v *Vault) Flow(ctx context.Context, id string) (Flow, error) {
 }
 
 func (v *Vault) readFlow(ctx context.Context, id string) (Flow, error) {
-	fields, err := v.redis.HMGet(ctx, v.flow(id), "rev", "owner", "sealed").Result()
+	fields, err := v.redis.HMGet(ctx, v.flow(flowName(id)), "rev", "owner", "sealed").Result()
 	switch {
 	case err != nil && !errors.Is(err, redis.Nil):
 		return Flow{}, err
@@ -105,11 +110,11 @@ func (v *Vault) readFlow(ctx context.Context, id string) (Flow, error) {
 	if !ok {
 		return Flow{}, ErrDamaged
 	}
-	b, err := v.flowBinding(ctx, owner, id)
+	deployment, err := v.deployment(ctx)
 	if err != nil {
 		return Flow{}, err
 	}
-	value, err := v.ring.Open(b, []byte(text(fields[2])))
+	value, err := v.ring.Open(flowBinding(deployment, owner, flowName(id)), []byte(text(fields[2])))
 	if err != nil {
 		return Flow{}, err
 	}
@@ -121,12 +126,70 @@ func (v *Vault) readFlow(ctx context.Context, id string) (Flow, error) {
 func (v *Vault) TakeFlow(ctx context.Context, f Flow) error {
 	// Its answer must not be lost and asked for again: the second time it would say
 	// that somebody else was faster.
-	got, err := v.flowTake.Run(ctx, v.redis, []string{v.flow(f.ID)}, f.Revision).Slice()
+	got, err := v.flowTake.Run(ctx, v.redis, v.flowKeys(flowName(f.ID)), flowName(f.ID), f.Revision).Slice()
 	if err == nil {
 		err = outcome(got)
 	}
 	if err != nil {
 		return fmt.Errorf("take flow of %s: %w", f.Owner.Key(), err)
+	}
+	return nil
+}
+
+// keptFlow is a flow as it is kept.
+type keptFlow struct {
+	name, owner, revision, sealed string
+}
+
+// eachFlow calls f with every flow of a shard.
+func (v *Vault) eachFlow(ctx context.Context, shard int, f func(keptFlow) error) error {
+	names, err := v.redis.ZRange(ctx, v.flows(shard), 0, -1).Result()
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		fields, err := v.redis.HMGet(ctx, v.flow(name), "owner", "rev", "sealed").Result()
+		if err != nil {
+			return err
+		}
+		if fields[0] == nil {
+			continue // its time is over
+		}
+		if err := f(keptFlow{name, text(fields[0]), text(fields[1]), text(fields[2])}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Flows is how many flows of a person are under way.
+func (v *Vault) Flows(ctx context.Context, actor chat.Actor) (n int, err error) {
+	err = v.flowsOf(ctx, actor, func(keptFlow) error { n++; return nil })
+	return n, err
+}
+
+// EndFlows takes out a person's flows, wherever they stand.
+func (v *Vault) EndFlows(ctx context.Context, actor chat.Actor) error {
+	return v.flowsOf(ctx, actor, func(f keptFlow) error {
+		pipe := v.redis.TxPipeline()
+		pipe.Del(ctx, v.flow(f.name))
+		pipe.ZRem(ctx, v.flows(shardOf(f.name)), f.name)
+		_, err := pipe.Exec(ctx)
+		return err
+	})
+}
+
+func (v *Vault) flowsOf(ctx context.Context, actor chat.Actor, f func(keptFlow) error) error {
+	for shard := range shards {
+		err := v.eachFlow(ctx, shard, func(k keptFlow) error {
+			if o, ok := ParseOwner(k.owner); !ok || o.Actor != actor {
+				return nil
+			}
+			return f(k)
+		})
+		if err != nil {
+			return fmt.Errorf("look for flows of %s: %w", actor.Key(), err)
+		}
 	}
 	return nil
 }

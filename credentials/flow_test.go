@@ -2,6 +2,7 @@ package credentials
 
 import (
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -74,7 +75,7 @@ func TestAFlowChangesOneByOneAndKeepsItsTime(t *testing.T) {
 	if err != nil || f.Value[0] != 16 {
 		t.Fatal(f.Value, err)
 	}
-	if life, err := k.redis.PTTL(t.Context(), k.flow("state")).Result(); err != nil || life <= 0 || life > time.Minute {
+	if life, err := k.redis.PTTL(t.Context(), k.flow(flowName("state"))).Result(); err != nil || life <= 0 || life > time.Minute {
 		t.Errorf("it lives for %s, %v", life, err)
 	}
 	if err := k.TakeFlow(t.Context(), f); err != nil {
@@ -82,5 +83,66 @@ func TestAFlowChangesOneByOneAndKeepsItsTime(t *testing.T) {
 	}
 	if _, err := k.SwapFlow(t.Context(), f, []byte{1}); !errors.Is(err, ErrChanged) {
 		t.Errorf("a flow that was taken comes back: %v", err)
+	}
+}
+
+// A person's connections under way are found and ended, and nobody else's.
+func TestFlowsOfOnePerson(t *testing.T) {
+	k := newKit(t)
+	for i := range 40 {
+		o := alice
+		if i%2 == 1 {
+			o = bob
+		}
+		if _, err := k.AddFlow(t.Context(), fmt.Sprint("state", i), o, nil, time.Minute); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n, err := k.Flows(t.Context(), alice.Actor); err != nil || n != 20 {
+		t.Errorf("%d %v", n, err)
+	}
+	if err := k.EndFlows(t.Context(), alice.Actor); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		o    Owner
+		want int
+	}{{alice, 0}, {bob, 20}} {
+		if n, err := k.Flows(t.Context(), c.o.Actor); err != nil || n != c.want {
+			t.Errorf("%s: %d %v", c.o.Key(), n, err)
+		}
+	}
+	f, err := k.Flow(t.Context(), "state1")
+	if err == nil {
+		err = k.TakeFlow(t.Context(), f)
+	}
+	if n, errFlows := k.Flows(t.Context(), bob.Actor); err != nil || errFlows != nil || n != 19 {
+		t.Errorf("%d %v %v", n, err, errFlows)
+	}
+}
+
+// Of flows whose time is over nothing is left.
+func TestAFlowGoesByItself(t *testing.T) {
+	k := newKit(t)
+	if _, err := k.AddFlow(t.Context(), "state", alice, nil, 50*time.Millisecond); err != nil {
+		t.Fatal(err)
+	}
+	deadline := time.After(10 * time.Second)
+	for {
+		left, err := k.redis.Keys(t.Context(), k.prefix+":*flow*").Result()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(left) == 0 {
+			break
+		}
+		select {
+		case <-deadline:
+			t.Fatalf("%v", left)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+	if _, err := k.Flow(t.Context(), "state"); !errors.Is(err, ErrNone) {
+		t.Error(err)
 	}
 }

@@ -96,7 +96,7 @@ func TestOneKindIsNotTakenForAnother(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := k.redis.HSet(t.Context(), k.flow("id"), "rev", kept.Revision, "owner", alice.Key(), "sealed", sealed).Err(); err != nil {
+	if err := k.redis.HSet(t.Context(), k.flow(flowName("id")), "rev", kept.Revision, "owner", alice.Key(), "sealed", sealed).Err(); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := k.Flow(t.Context(), "id"); !errors.Is(err, ErrDamaged) {

@@ -13,31 +13,48 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// KeyUse is how many accounts are sealed with a key.
+// KeyUse is how many accounts, and connections under way, are sealed with a key.
 type KeyUse struct {
 	KeyVersion
 	// Known: this process has it. First: it seals with it.
 	Known    bool `json:"known"`
 	First    bool `json:"first"`
 	Accounts int  `json:"accounts"`
+	Flows    int  `json:"flows"`
 }
 
 // KeyUses are the keys of this process, and those of other versions with which
-// accounts are sealed.
+// something is sealed.
 func (v *Vault) KeyUses(ctx context.Context) ([]KeyUse, error) {
-	counts := map[string]int{}
-	if err := v.Each(ctx, func(a Account) error { counts[a.Key]++; return nil }); err != nil {
+	others := map[string]*KeyUse{}
+	var uses []*KeyUse
+	for i, k := range v.ring.Versions() {
+		use := &KeyUse{KeyVersion: k, Known: true, First: i == 0}
+		uses, others[k.Version] = append(uses, use), use
+	}
+	of := func(version string) *KeyUse {
+		if others[version] == nil {
+			others[version] = &KeyUse{KeyVersion: KeyVersion{Version: version}}
+		}
+		return others[version]
+	}
+	if err := v.Each(ctx, func(a Account) error { of(a.Key).Accounts++; return nil }); err != nil {
 		return nil, err
 	}
-	var uses []KeyUse
-	for i, k := range v.ring.Versions() {
-		uses = append(uses, KeyUse{k, true, i == 0, counts[k.Version]})
-		delete(counts, k.Version)
+	for shard := range shards {
+		if err := v.eachFlow(ctx, shard, func(f keptFlow) error { of(sealedWith([]byte(f.sealed))).Flows++; return nil }); err != nil {
+			return nil, fmt.Errorf("read flows: %w", err)
+		}
 	}
-	for _, version := range slices.Sorted(maps.Keys(counts)) {
-		uses = append(uses, KeyUse{KeyVersion: KeyVersion{Version: version}, Accounts: counts[version]})
+	var all []KeyUse
+	for _, use := range uses {
+		all = append(all, *use)
+		delete(others, use.Version)
 	}
-	return uses, nil
+	for _, version := range slices.Sorted(maps.Keys(others)) {
+		all = append(all, *others[version])
+	}
+	return all, nil
 }
 
 // Rotation is what a rotation has done.
@@ -45,6 +62,8 @@ type Rotation struct {
 	To        string `json:"to"`
 	Rewrapped int    `json:"rewrapped"`
 	Already   int    `json:"already"`
+	// Flows are the connections under way among the rewrapped.
+	Flows int `json:"flows"`
 	// Failed are accounts that could not be opened. They stay as they are.
 	Failed []Failure `json:"failed"`
 	// Behind are live replicas that still seal with another key: what they write
@@ -62,7 +81,7 @@ type Failure struct {
 // ErrReplicaLacksKey: a replica that lives could not open what is rotated.
 var ErrReplicaLacksKey = errors.New("a replica does not have the new key")
 
-// Rotate seals with the first key every account that is sealed with another, while
+// Rotate seals with the first key every account, and every flow, that is sealed with another, while
 // replicas work. Each is one step that changes it only if it is as it was read, so
 // that whatever happens to it meanwhile stands, and a rotation that ends half-way
 // goes on when it is begun again. It ends with ErrReplicaLacksKey as soon as a
@@ -85,8 +104,24 @@ func (v *Vault) Rotate(ctx context.Context, told func(Rotation)) (Rotation, erro
 			return done, err
 		}
 		err := v.page(ctx, shard, "-", "+", func(k keptAccount) error {
-			return v.rotate(ctx, deployment, k, &done, told)
+			b := Binding{Purpose: accountPurpose, Deployment: deployment, Team: k.Actor.Team, User: k.Actor.User, Provider: k.Provider}
+			was, err := v.rotate(ctx, v.account(k.Owner), b, k.sealed, done.To)
+			done.count(was, k.Owner, err)
+			if was == rewrapped && told != nil {
+				told(done)
+			}
+			return passed(err)
 		})
+		if err == nil {
+			err = v.eachFlow(ctx, shard, func(f keptFlow) error {
+				o, _ := ParseOwner(f.owner)
+				was, err := v.rotate(ctx, v.flow(f.name), flowBinding(deployment, o, f.name), f.sealed, done.To)
+				if was == rewrapped {
+					done.Flows++
+				}
+				return passed(err) // one that cannot be opened goes by itself
+			})
+		}
 		if err != nil {
 			return done, fmt.Errorf("rotate credential keys: %w", err)
 		}
@@ -118,39 +153,63 @@ func (v *Vault) ready(ctx context.Context) (behind []string, err error) {
 	return behind, nil
 }
 
-func (v *Vault) rotate(ctx context.Context, deployment string, k keptAccount, done *Rotation, told func(Rotation)) error {
-	b := Binding{Purpose: accountPurpose, Deployment: deployment, Team: k.Actor.Team, User: k.Actor.User, Provider: k.Provider}
+// fate is what rotation does to one record.
+type fate int
+
+const (
+	gone fate = iota
+	already
+	rewrapped
+	unopened
+)
+
+func (r *Rotation) count(f fate, o Owner, err error) {
+	switch f {
+	case already:
+		r.Already++
+	case rewrapped:
+		r.Rewrapped++
+	case unopened:
+		r.Failed = append(r.Failed, Failure{o, o.Key(), err.Error()})
+	}
+}
+
+// passed is an error that is not about one record alone.
+func passed(err error) error {
+	for _, own := range []error{ErrDamaged, ErrUnknownKey, ErrWrongKey} {
+		if errors.Is(err, own) {
+			return nil
+		}
+	}
+	return err
+}
+
+// rotate seals one record with the first key, whatever happens to it meanwhile.
+func (v *Vault) rotate(ctx context.Context, key string, b Binding, sealed, to string) (fate, error) {
 	for end := time.Now().Add(callTimeout); time.Now().Before(end); {
-		if k.Key == done.To {
-			done.Already++
-			return nil
+		if sealedWith([]byte(sealed)) == to {
+			return already, nil
 		}
-		sealed, _, err := v.ring.Rewrap(b, []byte(k.sealed))
+		anew, _, err := v.ring.Rewrap(b, []byte(sealed))
 		if err != nil {
-			done.Failed = append(done.Failed, Failure{k.Owner, k.Owner.Key(), err.Error()})
-			return nil
+			return unopened, err
 		}
-		got, err := v.run(ctx, v.rewrap, []string{v.account(k.Owner)}, k.sealed, sealed)
+		got, err := v.run(ctx, v.rewrap, []string{key}, sealed, anew)
 		if err != nil {
-			return err
+			return gone, err
 		}
 		if outcome(got) == nil {
-			done.Rewrapped++
-			if told != nil {
-				told(*done)
-			}
-			return nil
+			return rewrapped, nil
 		}
-		k.sealed, err = v.redis.HGet(ctx, v.account(k.Owner), "sealed").Result()
+		sealed, err = v.redis.HGet(ctx, key, "sealed").Result()
 		switch {
 		case errors.Is(err, redis.Nil):
-			return nil // it was taken out
+			return gone, nil // it was taken out
 		case err != nil:
-			return err
+			return gone, err
 		}
-		k.Key = sealedWith([]byte(k.sealed))
 	}
-	return fmt.Errorf("account %s: %w", k.Owner.Key(), ErrChanged)
+	return gone, fmt.Errorf("%s %s:%s:%s: %w", b.Purpose, b.Team, b.User, b.Provider, ErrChanged)
 }
 
 // Check sees that the keys are those of this deployment: of each version that it

@@ -55,8 +55,12 @@ func TestRotationLeavesNothingUnderTheOldKey(t *testing.T) {
 		t.Error(got)
 	}
 	first := k.get(owner(3))
+	flow, err := k.AddFlow(t.Context(), "state", alice, []byte("verifier"), time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
 	done, err := moved.Rotate(t.Context(), nil)
-	if err != nil || done.Rewrapped != people || done.Already != 0 || len(done.Failed) != 0 || done.To != "2" {
+	if err != nil || done.Rewrapped != people || done.Already != 0 || len(done.Failed) != 0 || done.To != "2" || done.Flows != 1 {
 		t.Fatalf("%+v %v", done, err)
 	}
 	if got := uses(t, moved); got != fmt.Sprintf("2:%d 1:0", people) {
@@ -69,6 +73,12 @@ func TestRotationLeavesNothingUnderTheOldKey(t *testing.T) {
 		}
 	}
 	// For whoever had read it, nothing has happened.
+	if f, err := after.Flow(t.Context(), "state"); err != nil || string(f.Value) != "verifier" || f.Revision != flow.Revision {
+		t.Errorf("a connection under way: %v", err)
+	}
+	if life, err := k.redis.PTTL(t.Context(), k.flow(flowName("state"))).Result(); err != nil || life <= 0 || life > time.Minute {
+		t.Errorf("it lives for %s, %v", life, err)
+	}
 	if _, err := after.Swap(t.Context(), owner(3), first.Revision, first); err != nil {
 		t.Error(err)
 	}

@@ -56,9 +56,9 @@ func (r report) keys(vault *credentials.Vault) error {
 		case !u.Known:
 			use = "missing: what it sealed cannot be opened"
 		}
-		rows = append(rows, []string{shownVersion(u.Version), u.Fingerprint, fmt.Sprint(u.Accounts), use})
+		rows = append(rows, []string{shownVersion(u.Version), u.Fingerprint, fmt.Sprint(u.Accounts), fmt.Sprint(u.Flows), use})
 	}
-	r.table("CREDENTIAL_KEYS is not set, and no account is connected", []string{"VERSION", "FINGERPRINT", "ACCOUNTS", "USE"}, rows)
+	r.table("CREDENTIAL_KEYS is not set, and no account is connected", []string{"VERSION", "FINGERPRINT", "ACCOUNTS", "CONNECTING", "USE"}, rows)
 	_, _ = fmt.Fprintln(r.out)
 	rows = nil
 	for _, replica := range replicas {
@@ -91,7 +91,7 @@ func (r report) rotate(vault *credentials.Vault) error {
 			return printErr
 		}
 	} else if done.To != "" {
-		_, _ = fmt.Fprintf(r.out, "sealed with key version %s: %d accounts now, %d before\n", done.To, done.Rewrapped, done.Already)
+		_, _ = fmt.Fprintf(r.out, "sealed with key version %s: %d accounts now, %d before; %d connections under way\n", done.To, done.Rewrapped, done.Already, done.Flows)
 		for _, f := range done.Failed {
 			_, _ = fmt.Fprintf(r.out, "left as it is: %s: %s\n", f.Name, f.Why)
 		}

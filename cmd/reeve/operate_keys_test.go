@@ -43,6 +43,9 @@ func seedAccounts(url, prefix string) error {
 			return err
 		}
 	}
+	if _, err := vault.AddFlow(ctx, "state", credentials.Owner{Actor: erin, Provider: "linear"}, []byte("the-token"), time.Hour); err != nil {
+		return err
+	}
 	log := credentials.NewAudit(box.Redis(), prefix, true, 24*time.Hour)
 	for n, r := range []credentials.AuditRecord{
 		{Kind: "call", Turn: "t_00000000000000000000erin01", Actor: erin, Tool: "github_search", Principal: erin, Provider: "github", Decision: "allowed", Rule: "read", Arguments: "a1"},
