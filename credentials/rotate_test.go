@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -352,5 +353,34 @@ func TestAWrongKeyIsSeenAtTheStart(t *testing.T) {
 	}
 	if err := NewVault(k.redis, k.prefix, true, nil).Check(t.Context()); !errors.Is(err, ErrNoKeys) {
 		t.Errorf("without keys: %v", err)
+	}
+}
+
+// Of replicas that start at once with different keys of one version, those with one
+// of the keys start, and all others are told.
+func TestTwoKeysOfAVersionNeverBothStart(t *testing.T) {
+	for range 10 {
+		k := newKit(t)
+		settings := []string{keyOf("1", 'a'), keyOf("1", 'b')}
+		var started [2]atomic.Int32
+		var wg sync.WaitGroup
+		start := make(chan struct{})
+		for w := range 16 {
+			v := k.with(settings[w%2])
+			wg.Go(func() {
+				<-start
+				switch err := v.Check(t.Context()); {
+				case err == nil:
+					started[w%2].Add(1)
+				case !errors.Is(err, ErrWrongKey):
+					t.Error(err)
+				}
+			})
+		}
+		close(start)
+		wg.Wait()
+		if a, b := started[0].Load(), started[1].Load(); a+b != 8 || a != 0 && b != 0 {
+			t.Fatalf("%d have started with one key, and %d with the other", a, b)
+		}
 	}
 }
