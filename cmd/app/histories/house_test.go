@@ -22,6 +22,7 @@ import (
 type house struct {
 	*lane
 	dice     *dice
+	loop     *agent.Loop
 	in       chat.Conversation
 	base     int64 // seconds of all timestamps
 	replicas []*replica
@@ -71,7 +72,6 @@ type click struct {
 // replica is one process.
 type replica struct {
 	*runtime.Runtime
-	back plugins.Tool
 	stop context.CancelFunc
 	done chan struct{}
 }
@@ -81,6 +81,7 @@ func newHouse(l *lane, d *dice) *house {
 		lane: l, dice: d, base: l.clock.Unix() - 600, changed: make(chan struct{}), active: map[chat.TurnID]int{}, dead: map[chat.TurnID]bool{},
 		actors: map[chat.TurnID]int{}, accounts: map[chat.Actor]bool{},
 	}
+	h.loop = agent.NewLoop(agent.Options{Model: h, Tools: l.gate(d.consent), StopGrace: time.Second})
 	h.in = chat.Conversation{Team: "T1", Channel: "C1", Root: h.ts(1)}
 	if d.dm {
 		h.in.Channel = "D1"
@@ -108,7 +109,7 @@ func (h *house) open(watches bool) {
 		panic(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	r := &replica{rt, rt.HandBackTool(), cancel, make(chan struct{})}
+	r := &replica{rt, cancel, make(chan struct{})}
 	h.replicas = append(h.replicas, r)
 	if !watches {
 		close(r.done)
@@ -169,7 +170,7 @@ func (h *house) Route(_ context.Context, q runtime.RouteQuestion) (runtime.Verdi
 // handBack is the tool as the replica has it that runs the turn.
 func (h *house) handBack(ctx context.Context, call plugins.Call, message string) (plugins.Result, error) {
 	for _, r := range h.replicas {
-		result, err := r.back.Call(ctx, call, fmt.Appendf(nil, `{"message":%q}`, message))
+		result, err := r.HandBackTool().Call(ctx, call, fmt.Appendf(nil, `{"message":%q}`, message))
 		if err != nil || !strings.Contains(result.Text, "this run is over") {
 			return result, err
 		}
@@ -232,7 +233,11 @@ func (h *house) resting() bool {
 	for _, d := range due {
 		switch d.Kind {
 		case mailbox.DueTurn:
-			if !h.dead[d.Turn] && !h.thinks(d.Turn) {
+			if !h.dead[d.Turn] && (!h.thinks(d.Turn) || d.In <= 0) {
+				return false
+			}
+		case mailbox.DueWait:
+			if d.In <= 0 {
 				return false
 			}
 		case mailbox.DueQueue:
@@ -279,9 +284,8 @@ func (h *house) Run(ctx context.Context, turn agent.Turn, log agent.Log) error {
 		h.actors[turn.ID] = slices.Index(people, turn.Actor)
 		delete(h.dead, turn.ID)
 	})
-	loop := agent.NewLoop(agent.Options{Model: h, Tools: h.gate(h.dice.consent), StopGrace: time.Second})
 	m := &mortal{Log: log, house: h}
-	err := loop.Run(context.WithValue(ctx, turnKey{}, turn.ID), turn, m)
+	err := h.loop.Run(context.WithValue(ctx, turnKey{}, turn.ID), turn, m)
 	h.note(func() {
 		if h.active[turn.ID]--; h.active[turn.ID] == 0 {
 			delete(h.active, turn.ID)

@@ -28,6 +28,11 @@ func newOracle(h *house, seen map[string]int) *oracle {
 // check looks at everything.
 func (o *oracle) check() {
 	o.seen["worker lost"] += o.deaths
+	for turn := range o.actors {
+		if o.turns[turn] == nil {
+			o.wrong("turn %s has not ended", turn)
+		}
+	}
 	for _, s := range o.turns {
 		o.seen["turn "+string(s.outcome)]++
 		if s.conflict(len(s.log)) {
