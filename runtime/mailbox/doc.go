@@ -16,14 +16,15 @@
 //	close      answer, parts, cursor and state; may claim the next turn
 //	park       the turn waits for something outside and holds nobody; what it
 //	           asks stands in the outbox
-//	end_wait   what it waited for is settled, or its time is over; it queues
+//	end_wait   what it waited for is settled, or its time is over; it queues, and
+//	           its card is changed
 //	handover   the holder gives a turn up
 //	settle     an unread message leaves its lane: its author may not instruct
 //	edit       a message has another text: what becomes of it depends on where
 //	           it stands
 //	remove     a message was deleted, likewise
-//	sent       posted parts leave the outbox; what will not be posted is set
-//	           aside, and told of
+//	sent       posted parts leave the outbox; where a card stands is kept; what
+//	           will not be posted is set aside, and told of
 //	send_claim a replica takes over a lost sender's outbox
 //	stamp      a replica says that it can acknowledge, and learns of gaps
 //	close_gap  a gap was read back
@@ -52,7 +53,8 @@
 //	close      1
 //	park       1, and 1 for end_wait
 //	renew      1 every 3 s, for all turns of a process
-//	sent       1 a part, after it was posted
+//	sent       1 a part, after it was posted; 1 more for one in a DM, and 1 to
+//	           find the post that a part takes the place of
 //	task       2 a try, and 1 to read its turn; renewed as turns are
 //	hand_back  1 a call; route 1, and 2 to read what runs
 //	stores     1 a call
@@ -79,7 +81,8 @@
 // (one turn's state, lease and cursor), log (its entries), steer (its unread
 // messages), msg (one message: where it is, and how its first delivery was
 // answered), dm (a DM's last conversation), task (one
-// that follows a turn), and leases: the index of what will
+// that follows a turn), place (where a card was posted), told (what a person was
+// told apart from a turn), and leases: the index of what will
 // be due and when, by the server's clock. For operators and the sweep, lists of
 // what there is in a shard and since when: waiting, running, parked, unsent, tasks and
 // ended; and dead, the records that were set aside. And touched: the threads to read back,
@@ -95,7 +98,31 @@
 // stands ends nothing: not a click that comes late or twice, nor what was meant
 // for an earlier wait. A wait that has a time stands in the index until then, and
 // is ended by whoever looks there; a word of its actor's that forces, a stop, and
-// an operator's abandon end whatever the turn waits for.
+// an operator's abandon end whatever the turn waits for. What each wait was, since
+// when, how it ended and by whom stands with the turn.
+//
+// A wait may have a card, which is one of the parts of its park. Nobody has to
+// remember that it stands there: with the turn stands the part that takes its
+// place (Park.Void), and the step that ends the wait queues it, with how it ended
+// put in. So the sweep can do it too, which knows nothing of cards.
+//
+//	what ends the wait                  the card     the turn
+//	EndWait with parts (a click)        those parts  waits for a worker
+//	EndWait without                     void         waits for a worker
+//	its time is over                    void         waits for a worker
+//	a forced message of its actor's     void         waits for a worker
+//	the card is refused, lost, unread   void         waits for a worker
+//	a stop, a deletion, an abandon      void         has ended
+//
+// A click is the turn's actor's alone (EndingWait.By): anybody else's is answered
+// NotYours, also when it comes late. The void stays after an answer until a worker
+// has the turn: nothing has been done yet of what was allowed, so that a stop, or an
+// abandon, in between undoes it, and so does a day in which nobody acts on it; the
+// card is then changed a second time. The worker's claim drops the void.
+//
+// What we post into a person's DM is known as a card or a notice, wherever that DM's
+// keys are: a reply below one changes nothing, and PutResult.Below says so. That is
+// written into the DM's shard before the part leaves the outbox.
 //
 // # Index
 //

@@ -78,6 +78,18 @@ var mutants = []mutant{
 		pkg: mailbox, tests: model + "|TestP4_AnOldEndEndsNoLaterWait", args: shortModel,
 	},
 	{
+		what: "anybody's click is an answer",
+		changes: []change{{"runtime/mailbox/end_wait.lua",
+			"if who ~= '' and t[5] and t[5] ~= who then return {2} end\n", ""}},
+		pkg: mailbox, tests: model + "|TestP5_AClickIsTheActorsToTheWaitOnTheCard", args: shortModel,
+	},
+	{
+		what: "an answer that a stop has undone stays on its card",
+		changes: []change{{"runtime/mailbox/end_wait.lua",
+			"if #parts == 0 then void(c, turn, how, now) end", "if #parts == 0 then void(c, turn, how, now) end\nredis.call('HDEL', turn_key(turn), 'void')"}},
+		pkg: mailbox, tests: model + "|TestP5_AnAnswerThatNoWorkerHasTakenUpIsUndone", args: shortModel,
+	},
+	{
 		what:    "the look is skipped after a post of which nobody knows how it ended",
 		changes: []change{{"slackapp/sender_try.go", "		a.open = f.kind == failOpen\n", "		a.open = false\n"}},
 		pkg:     "./slackapp", tests: "TestP7_Once",
