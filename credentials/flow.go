@@ -68,7 +68,7 @@ func (v *Vault) writeFlow(ctx context.Context, f Flow, life time.Duration) (Flow
 	if f.ID == "" {
 		return Flow{}, errors.New("it has no id")
 	}
-	deployment, err := v.deployment(ctx)
+	deployment, err := v.deployment(ctx, callTimeout)
 	if err != nil {
 		return Flow{}, err
 	}
@@ -110,7 +110,7 @@ func (v *Vault) readFlow(ctx context.Context, id string) (Flow, error) {
 	if !ok {
 		return Flow{}, ErrDamaged
 	}
-	deployment, err := v.deployment(ctx)
+	deployment, err := v.deployment(ctx, callTimeout)
 	if err != nil {
 		return Flow{}, err
 	}

@@ -37,7 +37,8 @@ func (v *Vault) Intend(ctx context.Context, o Owner, revision int64, d time.Dura
 // Settle keeps what the provider has answered: new tokens, or that it refused
 // (Record.Refused). It may come after the intent's time, as long as nobody has
 // connected the account anew or taken it out: ErrChanged, and then the new tokens
-// are nobody's and should be ended at the provider.
+// are nobody's and should be ended at the provider. While the store is away it
+// waits for it, a minute at most.
 func (v *Vault) Settle(ctx context.Context, i Intent, record Record) (Record, error) {
 	kept, err := v.keep(ctx, i.Owner, i.Revision, record, "settle", i.token)
 	if err != nil {

@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"reeve/runtime/mailbox/redistest"
 )
 
 // provider answers each refresh token once, and ends the whole account when one
@@ -281,5 +283,33 @@ func TestRepeatedStepsAnswerTheSame(t *testing.T) {
 		if err != nil || outcome(got) != nil {
 			t.Fatal(got, err)
 		}
+	}
+}
+
+// What the provider has given out is kept, though Redis dies under it.
+func TestWhatAProviderGaveWaitsForRedis(t *testing.T) {
+	server := redistest.Start(t)
+	client := server.Client()
+	k := &kit{t, NewVault(client, "reeve", true, ring(t, keyOf("1", 'a'))), client, "reeve"}
+	first := k.put(alice, account(1))
+	i, err := k.Intend(t.Context(), alice, first.Revision, time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.Kill()
+	if _, err := k.Vault.redis.Ping(t.Context()).Result(); err == nil {
+		t.Fatal("it still answers")
+	}
+	settled := make(chan error)
+	go func() {
+		_, err := k.Settle(t.Context(), i, account(2))
+		settled <- err
+	}()
+	server.Restart()
+	if err := <-settled; err != nil {
+		t.Fatal(err)
+	}
+	if r := k.get(alice); r.Access.Reveal() != canary+"-2" || r.State != Live {
+		t.Errorf("%+v", r)
 	}
 }

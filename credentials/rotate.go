@@ -95,7 +95,7 @@ func (v *Vault) Rotate(ctx context.Context, told func(Rotation)) (Rotation, erro
 	if err := v.Verify(ctx); err != nil {
 		return done, err
 	}
-	deployment, err := v.deployment(ctx)
+	deployment, err := v.deployment(ctx, callTimeout)
 	if err != nil {
 		return done, err
 	}
@@ -232,7 +232,7 @@ func (v *Vault) verify(ctx context.Context, keep bool) error {
 	if fields["id"] == "" && !keep {
 		return nil // this deployment has never started with keys
 	}
-	deployment, err := v.deployment(ctx)
+	deployment, err := v.deployment(ctx, callTimeout)
 	if err != nil {
 		return fmt.Errorf("check credential keys: %w", err)
 	}

@@ -66,9 +66,13 @@ func newScripts(header bool) *scripts {
 	}
 }
 
-// callTimeout bounds one step with its retries. What a provider has just given
-// out is worth the wait.
-const callTimeout = 5 * time.Second
+const (
+	// callTimeout bounds one step with its retries.
+	callTimeout = 5 * time.Second
+	// settleTimeout is that of a step that keeps what a provider has just given
+	// out, and gives out but once: Redis may be restarted, or replaced, meanwhile.
+	settleTimeout = time.Minute
+)
 
 // store is a Redis on which steps are made.
 type store struct {
@@ -77,22 +81,35 @@ type store struct {
 	*scripts
 }
 
-// run makes one step. What got no answer for want of a connection, or was refused
-// for a reason that passes, is made again until its time is over: every step
-// answers a repeated call as it answered the first.
+// run makes one step, with its retries: every step answers a repeated call as it
+// answered the first.
 func (s store) run(ctx context.Context, step script, keys []string, args ...any) ([]any, error) {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	return s.runFor(ctx, callTimeout, step, keys, args...)
+}
+
+func (s store) runFor(ctx context.Context, limit time.Duration, step script, keys []string, args ...any) (got []any, err error) {
+	err = trying(ctx, limit, func(ctx context.Context) (err error) {
+		got, err = step.Run(ctx, s.redis, keys, args...).Slice()
+		return err
+	})
+	return got, err
+}
+
+// trying does something again that got no answer for want of a connection, or was
+// refused for a reason that passes, until it is answered or its time is over.
+func trying(ctx context.Context, limit time.Duration, do func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	for pause := 5 * time.Millisecond; ; pause = min(2*pause, 250*time.Millisecond) {
-		got, err := step.Run(ctx, s.redis, keys, args...).Slice()
+		err := do(ctx)
 		if err == nil || !passing(err) {
-			return got, err
+			return err
 		}
 		timer := time.NewTimer(pause)
 		select {
 		case <-ctx.Done():
 			timer.Stop()
-			return nil, err
+			return err
 		case <-timer.C:
 		}
 	}

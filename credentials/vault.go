@@ -71,23 +71,25 @@ func (s store) vault() string { return s.shard(0) + "vault" }
 // one Redis apart, and an id that is made once and kept in Redis, which tells apart
 // those that have the same prefix (most have the default) and, by mistake, the
 // same keys.
-func (s store) deployment(ctx context.Context) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
-	id, err := s.redis.HGet(ctx, s.vault(), "id").Result()
-	if errors.Is(err, redis.Nil) {
-		if err = s.redis.HSetNX(ctx, s.vault(), "id", nonce()).Err(); err == nil {
-			id, err = s.redis.HGet(ctx, s.vault(), "id").Result()
+func (s store) deployment(ctx context.Context, limit time.Duration) (string, error) {
+	var id string
+	err := trying(ctx, limit, func(ctx context.Context) (err error) {
+		id, err = s.redis.HGet(ctx, s.vault(), "id").Result()
+		if errors.Is(err, redis.Nil) {
+			if err = s.redis.HSetNX(ctx, s.vault(), "id", nonce()).Err(); err == nil {
+				id, err = s.redis.HGet(ctx, s.vault(), "id").Result()
+			}
 		}
-	}
+		return err
+	})
 	if err != nil {
 		return "", fmt.Errorf("read the deployment's id: %w", err)
 	}
 	return s.prefix + "/" + id, nil
 }
 
-func (v *Vault) binding(ctx context.Context, o Owner) (Binding, error) {
-	deployment, err := v.deployment(ctx)
+func (v *Vault) binding(ctx context.Context, o Owner, limit time.Duration) (Binding, error) {
+	deployment, err := v.deployment(ctx, limit)
 	return Binding{Purpose: accountPurpose, Deployment: deployment, Team: o.Actor.Team, User: o.Actor.User, Provider: o.Provider}, err
 }
 
@@ -120,7 +122,7 @@ func (v *Vault) read(ctx context.Context, o Owner) (raw, error) {
 func (v *Vault) open(ctx context.Context, o Owner, r raw) (Record, error) {
 	shown := r.shown.record()
 	shown.Revision, shown.State = r.revision, r.state
-	b, err := v.binding(ctx, o)
+	b, err := v.binding(ctx, o, callTimeout)
 	if err != nil {
 		return shown, err
 	}
@@ -199,7 +201,11 @@ func (v *Vault) keep(ctx context.Context, o Owner, over int64, record Record, ho
 	if over == 0 && how != "put" {
 		return Record{}, ErrNone
 	}
-	b, err := v.binding(ctx, o)
+	limit := callTimeout
+	if how == "settle" {
+		limit = settleTimeout
+	}
+	b, err := v.binding(ctx, o, limit)
 	if err != nil {
 		return Record{}, err
 	}
@@ -223,7 +229,7 @@ func (v *Vault) keep(ctx context.Context, o Owner, over int64, record Record, ho
 	if record.Refused {
 		refused = "1"
 	}
-	got, err := v.run(ctx, v.write, []string{v.account(o), v.accounts(shardOf(o.Actor.Key()))},
+	got, err := v.runFor(ctx, limit, v.write, []string{v.account(o), v.accounts(shardOf(o.Actor.Key()))},
 		o.Key(), read, record.Revision, sealed, shown, how, intent, refused)
 	if err == nil {
 		err = outcome(got)
