@@ -24,7 +24,7 @@ CHAOS_FLAGS ?=
 MUTANTS = reeve/cmd/app/mutants
 TESTED = $(shell go list ./... | grep -v -e '$(CONFORMANCE)' -e '^$(CHAOS)$$' -e '^$(MUTANTS)$$')
 # The packages in which goroutines meet.
-RACED = $(shell go list ./runtime ./runtime/mailbox ./slackapp ./slackapp/simulator ./agent/... ./plugins/gate ./plugins/mcp ./memory)
+RACED = $(shell go list ./runtime ./runtime/mailbox ./slackapp ./slackapp/simulator ./agent/... ./plugins/gate ./plugins/mcp ./memory ./credentials/...)
 
 .PHONY: help test race chaos bench eval lint conformance model histories mutants fuzz full deps deps-race deps-node run update
 
