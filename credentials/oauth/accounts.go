@@ -37,7 +37,7 @@ var ErrConnect = errors.New("the account has to be connected first, or again")
 // Look says how somebody stands with a provider. An error is of the store or the
 // keys; that there is no account is none.
 func (s *Service) Look(ctx context.Context, who chat.Actor, provider string, scopes []string) (Standing, error) {
-	c, ok := s.providers[provider]
+	c, ok := s.provider(provider)
 	if !ok {
 		return Standing{}, fmt.Errorf("look for an account at %s: this provider is not configured", provider)
 	}
@@ -46,12 +46,18 @@ func (s *Service) Look(ctx context.Context, who chat.Actor, provider string, sco
 	}
 	record, err := s.o.Vault.Get(ctx, credentials.Owner{Actor: who, Provider: provider})
 	switch {
-	case errors.Is(err, credentials.ErrNone), errors.Is(err, credentials.ErrDamaged):
+	case connectAgain(err):
 		return Standing{Lacking: scopes}, nil
 	case err != nil:
 		return Standing{}, err
 	}
-	return Standing{Connected: s.usable(record), Name: record.AccountName, Lacking: c.Scopes.lacking(scopes, record.Scopes)}, nil
+	return Standing{Connected: s.usable(record) && c.owns(record), Name: record.AccountName, Lacking: c.Scopes.lacking(scopes, record.Scopes)}, nil
+}
+
+// connectAgain reports whether a record cannot be had until its person connects
+// the account: there is none, or one that nobody can open any more.
+func connectAgain(err error) bool {
+	return errors.Is(err, credentials.ErrNone) || errors.Is(err, credentials.ErrDamaged) || errors.Is(err, credentials.ErrUnknownKey)
 }
 
 // usable reports whether an account can be used, now or after a refresh.
@@ -66,7 +72,7 @@ func (s *Service) Open(ctx context.Context, use Use) (account *plugins.Account, 
 	fail := func(err error) (*plugins.Account, func(), error) {
 		return nil, nil, fmt.Errorf("open the account of %s: %w", owner.Key(), err)
 	}
-	c, ok := s.providers[use.Provider]
+	c, ok := s.provider(use.Provider)
 	switch {
 	case !ok:
 		return fail(errors.New("this provider is not configured"))
@@ -91,7 +97,11 @@ func (s *Service) Open(ctx context.Context, use Use) (account *plugins.Account, 
 			if life.Err() != nil {
 				return nil, false, errOver
 			}
-			auth, ok, err := app.Place(ctx, place)
+			// Not with the plugin's own context, with which it could watch the app's
+			// proof go by.
+			asking, stop := call.within(ctx)
+			defer stop()
+			auth, ok, err := app.Place(asking, place)
 			if err != nil || !ok {
 				return nil, false, err
 			}

@@ -40,7 +40,7 @@ func (s *Service) Begin(ctx context.Context, f For) (Link, error) {
 	fail := func(err error) (Link, error) {
 		return Link{}, fmt.Errorf("begin to connect %s: %w", owner.Key(), err)
 	}
-	c, ok := s.providers[f.Provider]
+	c, ok := s.provider(f.Provider)
 	switch {
 	case !f.Actor.IsPerson():
 		return fail(credentials.ErrNobody)
@@ -83,7 +83,7 @@ func (s *Service) wanted(ctx context.Context, c Configured, owner credentials.Ow
 // start begins an attempt in a browser: a state of its own, which takes the place
 // of the one before, and where to send the browser.
 func (s *Service) start(ctx context.Context, f flow, browser string) (address string, err error) {
-	c, ok := s.providers[f.owner().Provider]
+	c, ok := s.provider(f.owner().Provider)
 	now := s.o.Now()
 	switch {
 	case !ok || f.Stage != stageOpen && f.Stage != stagePending:

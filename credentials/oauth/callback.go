@@ -13,8 +13,7 @@ import (
 // address of its own, so that what one sends is never taken for another's, and
 // what it sends counts once, for the browser in which it was begun.
 func (s *Service) callback(w http.ResponseWriter, r *http.Request) {
-	http.SetCookie(w, s.cookie("", -1))
-	p, err := s.returned(r)
+	p, err := s.returned(w, r)
 	if err != nil {
 		s.o.Log.Error("a connection broke off", "provider", bounded(r.PathValue("provider")), "error", err)
 		p = faultPage()
@@ -22,8 +21,8 @@ func (s *Service) callback(w http.ResponseWriter, r *http.Request) {
 	s.show(w, p)
 }
 
-func (s *Service) returned(r *http.Request) (page, error) {
-	c, ok := s.providers[r.PathValue("provider")]
+func (s *Service) returned(w http.ResponseWriter, r *http.Request) (page, error) {
+	c, ok := s.provider(r.PathValue("provider"))
 	if !ok || len(r.URL.RawQuery) > maxQuery {
 		return gonePage(), nil
 	}
@@ -38,6 +37,7 @@ func (s *Service) returned(r *http.Request) (page, error) {
 	case err != nil:
 		return page{}, err
 	}
+	http.SetCookie(w, s.cookie(f.id(), "", -1))
 	// Whoever answers in another's name is told nothing (RFC 9207).
 	if iss, there := query["iss"]; c.Issuer != "" && (there && iss[0] != c.Issuer || !there && c.RequireIssuer) {
 		s.o.Log.Warn("a callback names another issuer", "provider", c.Name)
@@ -83,7 +83,7 @@ func (s *Service) claimState(r *http.Request, c Configured, state string) (flow,
 	if err != nil {
 		return flow{}, err
 	}
-	browser, err := r.Cookie(s.cookie("", 0).Name)
+	browser, err := r.Cookie(s.cookie(f.id(), "", 0).Name)
 	switch {
 	case kept.Owner != f.owner() || f.owner().Provider != c.Name,
 		f.Stage != stageOpen, !equal(f.State, hashed(state)), s.o.Now().After(f.StateUntil),

@@ -69,7 +69,7 @@ func (f flow) pause() time.Duration { return time.Duration(f.Interval) * time.Se
 
 // poll asks once whether the code was entered. The flow is claimed.
 func (s *Service) poll(ctx context.Context, f flow) error {
-	c, ok := s.providers[f.owner().Provider]
+	c, ok := s.provider(f.owner().Provider)
 	if !ok {
 		return errors.New("its provider is not configured any more")
 	}
@@ -122,7 +122,7 @@ func (s *Service) lapse(ctx context.Context, f flow) error {
 // check looks whose the account is that was connected by a code: whoever was
 // talked into entering somebody else's code has another address than he has.
 func (s *Service) check(ctx context.Context, f flow) error {
-	c, ok := s.providers[f.owner().Provider]
+	c, ok := s.provider(f.owner().Provider)
 	if !ok {
 		return errors.New("its provider is not configured any more")
 	}

@@ -32,8 +32,8 @@ func (s *Service) Disconnect(ctx context.Context, by chat.Actor, provider string
 		name = "Your account " + escape(record.AccountName)
 	}
 	forgotten := fmt.Sprintf("%s at %s is disconnected: I have forgotten it.", name, title)
-	c, ok := s.providers[provider]
-	if !ok || c.Revoke.URL == "" || !record.Access.IsSet() {
+	c, ok := s.provider(provider)
+	if !ok || !c.owns(record) || c.Revoke.URL == "" || !record.Access.IsSet() {
 		return forgotten + fmt.Sprintf(" %s cannot be told by me, so take my access back in your settings there too.", title), nil
 	}
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*wireTime)

@@ -13,6 +13,7 @@ import (
 const (
 	sayNotYours = "This is not yours to answer: it connects somebody else's account."
 	sayGone     = "This connection is not under way any more. Open the link again to begin anew, or ask me once more."
+	sayThere    = "This code is entered at the provider's own page, not here."
 	sayNoCode   = "No page has shown a code yet. Open the link first, allow access there, and enter the code that the page then shows."
 	sayLate     = "This code is too old. Open the link again: its page shows a new one."
 	sayTooMany  = "That was wrong five times. Nothing is connected; what was allowed is taken back. Open the link again to begin anew."
@@ -48,6 +49,8 @@ func (s *Service) enter(ctx context.Context, id string, by chat.Actor, code stri
 		return sayAlready, true, nil
 	case f.Stage == stageOpen && f.Device == "":
 		return sayNoCode, false, nil
+	case f.Stage == stageOpen:
+		return sayThere, true, nil
 	case f.Stage != stagePending:
 		return sayGone, true, nil
 	case s.o.Now().After(f.Next):

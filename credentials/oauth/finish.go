@@ -56,8 +56,8 @@ func (s *Service) later(ctx context.Context, f flow, why error) error {
 // dropReplaced gives back the tokens that new ones have replaced. Where that would
 // take the new ones along, they are left to end.
 func (s *Service) dropReplaced(ctx context.Context, f flow, was credentials.Record) {
-	c, ok := s.providers[f.owner().Provider]
-	if !ok || c.Revoke.Whole && was.AccountID == f.AccountID {
+	c, ok := s.provider(f.owner().Provider)
+	if !ok || !c.owns(was) || c.Revoke.Whole && was.AccountID == f.AccountID {
 		return
 	}
 	if was.Access.Reveal() == f.Access {
@@ -76,7 +76,7 @@ func (s *Service) endWaits(ctx context.Context, f flow) error {
 	if err := s.endWait(ctx, f, chat.ByAccount, &by); err != nil {
 		return err
 	}
-	c := s.providers[f.owner().Provider]
+	c, _ := s.provider(f.owner().Provider)
 	ids, err := s.o.Vault.Reminders(ctx)
 	if err != nil {
 		return err

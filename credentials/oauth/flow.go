@@ -185,7 +185,7 @@ func (s *Service) drop(ctx context.Context, c Configured, access, refresh creden
 }
 
 func (s *Service) dropOf(ctx context.Context, f flow) {
-	if c, ok := s.providers[f.owner().Provider]; ok {
+	if c, ok := s.provider(f.owner().Provider); ok {
 		s.drop(ctx, c, credentials.NewSecret(f.Access), credentials.NewSecret(f.Refresh))
 	}
 }

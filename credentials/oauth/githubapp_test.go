@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptrace"
 	"strings"
 	"sync"
 	"testing"
@@ -98,7 +99,12 @@ func TestGitHubApp(t *testing.T) {
 			t.Errorf("%q passes", place)
 		}
 	}
-	client, _, err := account.App(t.Context(), "acme/site")
+	var watched []string
+	traced := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{WroteHeaderField: func(key string, _ []string) { watched = append(watched, key) }})
+	client, _, err := account.App(traced, "acme/site")
+	if len(watched) > 0 {
+		t.Errorf("the app's proof can be watched: %q", watched)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}

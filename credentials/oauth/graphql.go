@@ -77,6 +77,10 @@ func queryOf(body []byte) (string, error) {
 // (a query without a name), with "query" or with "fragment", and ends where the
 // braces of its selection close.
 func readingDocument(text string) error {
+	// What some take for the end of a line, and so of a comment, and others do not.
+	if strings.ContainsAny(text, "\v\f\u0085\u2028\u2029\x00") {
+		return errUnclear
+	}
 	r := graphReader{rest: text}
 	for definitions := 0; ; definitions++ {
 		token, err := r.next()

@@ -35,6 +35,9 @@ func TestWhichGraphQLReads(t *testing.T) {
 		`type T { a: Int }`:                       false,
 		`extend type Mutation { a: Int }`:         false,
 		"\ufeffmutation { a }":                    false,
+		"{ a } # \u2028 mutation { b }":           false,
+		"{ a } # \u0085 mutation { b }":           false,
+		"{ a } # \v mutation { b }":               false,
 		"{ a }\u00a0mutation { b }":               false,
 		`MUTATION { a }`:                          false,
 	} {

@@ -47,6 +47,17 @@ func TestAHostileProvider(t *testing.T) {
 		"an error whose account":     func(f *fake) { f.userinfo = answer(500, "text/plain", tokenKind) },
 		"an account that is no JSON": func(f *fake) { f.userinfo = answer(200, jsonKind, "<html>"+tokenKind) },
 		"a huge account":             func(f *fake) { f.userinfo = answer(200, jsonKind, `{"sub":"`+strings.Repeat("x", 2<<20)+`"}`) },
+		"an answer that does not come": func(f *fake) {
+			f.token = func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+		},
+		"an answer by drops": func(f *fake) {
+			f.token = func(w http.ResponseWriter, r *http.Request) {
+				for r.Context().Err() == nil {
+					_, _ = io.WriteString(w, " ")
+					w.(http.Flusher).Flush()
+				}
+			}
+		},
 		"an answer that breaks off": func(f *fake) {
 			f.token = func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Content-Length", "1000")
@@ -56,7 +67,7 @@ func TestAHostileProvider(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFake(t)
-			k := newKit(t, []oauth.Configured{f.provider("acme")})
+			k := newKit(t, []oauth.Configured{f.provider("acme")}, func(o *oauth.Options) { o.Outbound.Timeout = 500 * time.Millisecond })
 			set(f)
 			b := newBrowser(t)
 			p := b.get(f.allow(t, b.follow(k.begin(alice, "acme"))))
@@ -343,6 +354,36 @@ func TestNoSecretStandsAnywhere(t *testing.T) {
 			if strings.Contains(text, secret) {
 				t.Errorf("told: %s", text)
 			}
+		}
+	}
+}
+
+// Behind a proxy the address may have a path, which it takes off or leaves on.
+func TestAnAddressWithAPath(t *testing.T) {
+	f := newFake(t)
+	k := newKit(t, []oauth.Configured{f.provider("acme")}, func(o *oauth.Options) { o.PublicURL += "/bot/" })
+	link := k.begin(alice, "acme")
+	b := newBrowser(t)
+	back := f.allow(t, b.follow(link))
+	if !strings.HasPrefix(back, k.url()+"/bot/callback/acme?") {
+		t.Fatal(back)
+	}
+	if p := b.get(strings.Replace(link.URL, "/bot/", "/", 1)); p.status != http.StatusOK {
+		t.Errorf("%d", p.status)
+	}
+	b.get(back).code(t)
+}
+
+// One person connects two accounts at once, in one browser.
+func TestTwoConnectionsInOneBrowser(t *testing.T) {
+	f, g := newFake(t), newFake(t)
+	k := newKit(t, []oauth.Configured{f.provider("acme"), g.provider("other")})
+	b := newBrowser(t)
+	one, two := k.begin(alice, "acme"), k.begin(alice, "other")
+	first, second := f.allow(t, b.follow(one)), g.allow(t, b.follow(two))
+	for link, code := range map[oauth.Link]string{one: b.get(first).code(t), two: b.get(second).code(t)} {
+		if sentence, _, err := k.Enter(t.Context(), link.Flow, alice, code); err != nil || !strings.HasPrefix(sentence, "Connected") {
+			t.Errorf("%q, %v", sentence, err)
 		}
 	}
 }

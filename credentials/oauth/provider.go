@@ -27,6 +27,9 @@ type Provider struct {
 	// Revoke is how a token is given back; without a URL it cannot be.
 	Revoke   Revoke   `json:"revoke,omitzero"`
 	UserInfo UserInfo `json:"user_info"`
+	// IntrospectURL is where its issuer answers questions about a token (RFC 7662);
+	// empty: nowhere.
+	IntrospectURL string `json:"introspect_url,omitempty"`
 	Scopes   Scopes   `json:"scopes,omitzero"`
 	// Hosts are those that a token may be sent to: names without a port;
 	// "*.example.com" is any name below it.
@@ -156,20 +159,26 @@ func (p Provider) check(loopback bool) error {
 		say("name: want lower-case letters, digits and '_', at most 32")
 	}
 	for field, address := range map[string]string{
-		"auth_url": p.AuthURL, "token_url": p.TokenURL, "user_info.url": p.UserInfo.URL,
+		"auth_url": p.AuthURL, "token_url": p.TokenURL,
 	} {
 		if !safeURL(address, loopback) {
 			say("%s: want an https URL", field)
 		}
 	}
 	for field, address := range map[string]string{
-		"device_url": p.DeviceURL, "revoke.url": p.Revoke.URL, "user_info.emails": p.UserInfo.Emails, "issuer": p.Issuer,
+		"device_url": p.DeviceURL, "revoke.url": p.Revoke.URL, "introspect_url": p.IntrospectURL,
+		"user_info.url": p.UserInfo.URL, "user_info.emails": p.UserInfo.Emails, "issuer": p.Issuer,
 	} {
 		if address != "" && !safeURL(address, loopback) {
 			say("%s: want an https URL, or nothing", field)
 		}
 	}
-	if p.UserInfo.ID == "" || p.UserInfo.Name == "" {
+	switch {
+	case p.bound() && (p.Resource == "" || p.Issuer == ""):
+		say("user_info.url: want an https URL; without one there must be a resource and an issuer")
+	case p.bound() && p.DeviceURL != "":
+		say("user_info.url: want an https URL, since an account that is connected by a code is proved by its address")
+	case !p.bound() && (p.UserInfo.ID == "" || p.UserInfo.Name == ""):
 		say("user_info: want the paths of id and name")
 	}
 	if len(p.Hosts) == 0 {

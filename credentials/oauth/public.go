@@ -167,7 +167,7 @@ func (s *Service) showLink(w http.ResponseWriter, r *http.Request) {
 	}
 	p := s.named(r.Context(), f)
 	p.Kind, p.Title, p.Action = "open", "Connect "+p.Provider, publicPath(s.o.PublicURL, "/connect/"+r.PathValue("link"))
-	if c, ok := s.providers[f.owner().Provider]; ok {
+	if c, ok := s.provider(f.owner().Provider); ok {
 		if u, err := url.Parse(c.AuthURL); err == nil {
 			p.to = u.Scheme + "://" + u.Host // where the form's answer leads to
 		}
@@ -217,16 +217,16 @@ func (s *Service) followLink(w http.ResponseWriter, r *http.Request) {
 		s.show(w, faultPage())
 		return
 	}
-	http.SetCookie(w, s.cookie(browser, int(stateTime/time.Second)))
+	http.SetCookie(w, s.cookie(f.id(), browser, int(stateTime/time.Second)))
 	http.Redirect(w, r, address, http.StatusSeeOther)
 }
 
 // cookie goes to this server's own pages alone, and comes back from the
-// provider's (Lax).
-func (s *Service) cookie(value string, age int) *http.Cookie {
-	c := &http.Cookie{Name: browserCookie, Value: value, Path: "/", MaxAge: age, HttpOnly: true, SameSite: http.SameSiteLaxMode}
+// provider's (Lax). Each flow has its own: one person may connect two accounts.
+func (s *Service) cookie(id, value string, age int) *http.Cookie {
+	c := &http.Cookie{Name: browserCookie + "_" + hashed(id)[:10], Value: value, Path: "/", MaxAge: age, HttpOnly: true, SameSite: http.SameSiteLaxMode}
 	if strings.HasPrefix(s.o.PublicURL, "https://") {
-		c.Name, c.Secure = "__Host-"+browserCookie, true
+		c.Name, c.Secure = "__Host-"+c.Name, true
 	}
 	return c
 }

@@ -27,11 +27,11 @@ func (s *Service) current(ctx context.Context, c Configured, owner credentials.O
 	for deadline := s.o.Now().Add(refreshTime); ; {
 		r, err := s.o.Vault.Get(ctx, owner)
 		switch {
-		case errors.Is(err, credentials.ErrNone), errors.Is(err, credentials.ErrDamaged):
+		case connectAgain(err):
 			return r, fmt.Errorf("%w: %w", ErrConnect, err)
 		case err != nil:
 			return r, err
-		case !r.Usable():
+		case !r.Usable() || !c.owns(r):
 			return r, ErrConnect
 		}
 		now := s.o.Now()

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"log/slog"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -54,7 +55,9 @@ type Options struct {
 // It is safe for concurrent use, and for several processes at once.
 type Service struct {
 	o         Options
+	mu        sync.RWMutex
 	providers map[string]Configured
+	fixed     map[string]bool // those of the options
 	wire      *wire
 	api       *apiClient
 	// opens bounds what strangers can make us do.
@@ -77,7 +80,7 @@ func New(options Options) (*Service, error) {
 		options.Timeout = time.Hour
 	}
 	s := &Service{
-		o: options, providers: map[string]Configured{}, wire: newWire(options.Outbound, options.Now), api: newAPIClient(options.Outbound),
+		o: options, providers: map[string]Configured{}, fixed: map[string]bool{}, wire: newWire(options.Outbound, options.Now), api: newAPIClient(options.Outbound),
 		opens: rate.NewLimiter(20, 100), wake: make(chan struct{}, 1),
 	}
 	loopback := len(options.Outbound.Allow) > 0
@@ -91,20 +94,20 @@ func New(options Options) (*Service, error) {
 			wrong = append(wrong, err)
 			continue
 		}
-		s.providers[c.Name] = c
+		s.providers[c.Name], s.fixed[c.Name] = c, true
 	}
 	return s, errors.Join(wrong...)
 }
 
 // Knows reports whether people can connect accounts at a provider.
 func (s *Service) Knows(provider string) bool {
-	c, ok := s.providers[provider]
+	c, ok := s.provider(provider)
 	return ok && (s.o.PublicURL != "" || c.DeviceURL != "")
 }
 
 // Title is what people call a provider.
 func (s *Service) Title(provider string) string {
-	if c, ok := s.providers[provider]; ok {
+	if c, ok := s.provider(provider); ok {
 		return c.Title
 	}
 	return provider

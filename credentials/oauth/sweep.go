@@ -16,9 +16,12 @@ const dueAtOnce = 32
 // Run asks providers whether codes were entered, and finishes what a process has
 // left, until ctx ends. Several processes may run it: each step is one's alone.
 func (s *Service) Run(ctx context.Context) error {
-	if len(s.providers) == 0 {
-		<-ctx.Done()
-		return nil
+	for s.none() { // until a plugin provides one
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-s.wake:
+		}
 	}
 	ticker := time.NewTicker(s.o.Tick)
 	defer ticker.Stop()

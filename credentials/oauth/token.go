@@ -1,15 +1,11 @@
 package oauth
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptrace"
-	"net/url"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -76,7 +72,10 @@ type wire struct {
 }
 
 func newWire(options outbound.Options, now func() time.Time) *wire {
-	options.MaxBody, options.Timeout = wireBody, wireTime
+	options.MaxBody = wireBody
+	if options.Timeout == 0 || options.Timeout > wireTime {
+		options.Timeout = wireTime
+	}
 	return &wire{client: options.Any(), now: now}
 }
 
@@ -103,9 +102,6 @@ func (w *wire) exchange(ctx context.Context, c Configured, public, code, verifie
 	var options []oauth2.AuthCodeOption
 	if c.PKCE {
 		options = append(options, oauth2.VerifierOption(verifier))
-	}
-	if c.Resource != "" {
-		options = append(options, oauth2.SetAuthURLParam("resource", c.Resource))
 	}
 	return w.retrieve(ctx, c, "exchange the code", asked, func(ctx context.Context) (*oauth2.Token, error) {
 		return c.config(public).Exchange(ctx, code, options...)
@@ -148,8 +144,22 @@ func (w *wire) retrieve(ctx context.Context, c Configured, op string, asked []st
 		out.expires = w.now().Add(time.Until(got.Expiry)).UTC()
 	}
 	// A provider that says nothing has granted what was asked for (RFC 6749, 5.1).
-	if scope, ok := got.Extra("scope").(string); ok && scope != "" {
-		out.scopes = splitScopes(scope)
+	switch scope := got.Extra("scope").(type) {
+	case string:
+		if scope != "" {
+			out.scopes = splitScopes(scope)
+		}
+	case []any: // some providers' way
+		out.scopes = nil
+		for _, one := range scope {
+			if name, ok := one.(string); ok {
+				out.scopes = append(out.scopes, name)
+			}
+		}
+	}
+	if err := w.meant(ctx, c, got.AccessToken); err != nil {
+		_, _ = w.revokeAll(ctx, c, out.access, out.refresh)
+		return token{}, &Error{Op: op, Provider: c.Name, Status: http.StatusOK, why: err.Error()}
 	}
 	return out, nil
 }
@@ -193,129 +203,4 @@ func refusedForGood(err error) bool {
 		return e.Status == http.StatusBadRequest || e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden
 	}
 	return false
-}
-
-// tokenClient writes requests at the token endpoint the provider's way.
-func (w *wire) tokenClient(c Configured) *http.Client {
-	client := *w.client
-	client.Transport = tokenTransport{provider: c, next: w.client.Transport}
-	return &client
-}
-
-type tokenTransport struct {
-	provider Configured
-	next     http.RoundTripper
-}
-
-// RoundTrip implements http.RoundTripper.
-func (t tokenTransport) RoundTrip(r *http.Request) (*http.Response, error) {
-	text, err := io.ReadAll(r.Body)
-	_ = r.Body.Close()
-	if err != nil {
-		return nil, err
-	}
-	form, err := url.ParseQuery(string(text))
-	if err != nil {
-		return nil, err
-	}
-	if form.Get("grant_type") == grantDevice {
-		form.Del("code") // how the library names what it sends
-		form.Set("client_id", t.provider.ClientID)
-	}
-	out := r.Clone(r.Context())
-	body := []byte(form.Encode())
-	if t.provider.TokenBody == "json" {
-		plain := map[string]string{}
-		for name := range form {
-			plain[name] = form.Get(name)
-		}
-		if body, err = json.Marshal(plain); err != nil {
-			return nil, err
-		}
-		out.Header.Set("Content-Type", "application/json")
-	}
-	out.Header.Set("Accept", "application/json")
-	out.Body, out.ContentLength, out.GetBody = io.NopCloser(bytes.NewReader(body)), int64(len(body)), nil
-	return t.next.RoundTrip(out)
-}
-
-// deviceClient proves the client where a device flow begins, as a confidential
-// client does at any endpoint (RFC 8628, 3.1).
-func (w *wire) deviceClient(c Configured) *http.Client {
-	client := *w.client
-	client.Transport = deviceTransport{provider: c, next: w.client.Transport}
-	return &client
-}
-
-type deviceTransport struct {
-	provider Configured
-	next     http.RoundTripper
-}
-
-// RoundTrip implements http.RoundTripper.
-func (t deviceTransport) RoundTrip(r *http.Request) (*http.Response, error) {
-	out := r.Clone(r.Context())
-	if c := t.provider; c.AuthStyle == "header" && c.ClientSecret.IsSet() {
-		out.SetBasicAuth(url.QueryEscape(c.ClientID), url.QueryEscape(c.ClientSecret.Reveal()))
-	}
-	return t.next.RoundTrip(out)
-}
-
-// revoke gives a token back. Without a way to do so it answers false.
-func (w *wire) revoke(ctx context.Context, c Configured, which, hint string) (done bool, err error) {
-	if c.Revoke.URL == "" || which == "" {
-		return false, nil
-	}
-	const op = "revoke the token"
-	address := strings.ReplaceAll(c.Revoke.URL, "{client_id}", url.PathEscape(c.ClientID))
-	method, kind, values := http.MethodPost, "application/x-www-form-urlencoded", url.Values{"token": {which}, "token_type_hint": {hint}}
-	basic := c.AuthStyle == "header" && c.ClientSecret.IsSet()
-	var body []byte
-	switch c.Revoke.How {
-	case "github":
-		method, kind, basic = http.MethodDelete, "application/json", true
-		body, _ = json.Marshal(map[string]string{"access_token": which})
-	case "json":
-		kind = "application/json"
-		body, _ = json.Marshal(map[string]string{"token": which})
-	default:
-		if !basic {
-			values.Set("client_id", c.ClientID)
-			if c.ClientSecret.IsSet() {
-				values.Set("client_secret", c.ClientSecret.Reveal())
-			}
-		}
-		body = []byte(values.Encode())
-	}
-	ctx, cancel := context.WithTimeout(ctx, wireTime)
-	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(body))
-	if err != nil {
-		return false, &Error{Op: op, Provider: c.Name, why: "its URL is malformed"}
-	}
-	request.Header.Set("Content-Type", kind)
-	request.Header.Set("Accept", "application/json")
-	if basic {
-		request.SetBasicAuth(url.QueryEscape(c.ClientID), url.QueryEscape(c.ClientSecret.Reveal()))
-	}
-	response, err := w.client.Do(request)
-	if err != nil {
-		return false, failure(op, c.Name, false, err)
-	}
-	defer response.Body.Close()
-	_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, wireBody))
-	if response.StatusCode >= 300 && !(c.Revoke.How == "github" && response.StatusCode == http.StatusNotFound) {
-		return false, &Error{Op: op, Provider: c.Name, Status: response.StatusCode}
-	}
-	return true, nil
-}
-
-// revokeAll gives back what an account holds: the refresh token first, with which
-// others come and go, and then the access token.
-func (w *wire) revokeAll(ctx context.Context, c Configured, access, refresh credentials.Secret) (done bool, err error) {
-	if c.Revoke.How != "github" && refresh.IsSet() {
-		done, err = w.revoke(ctx, c, refresh.Reveal(), "refresh_token")
-	}
-	also, err2 := w.revoke(ctx, c, access.Reveal(), "access_token")
-	return done || also, errors.Join(err, err2)
 }

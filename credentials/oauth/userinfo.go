@@ -21,6 +21,9 @@ type account struct {
 
 // whose asks the provider.
 func (w *wire) whose(ctx context.Context, c Configured, access credentials.Secret) (account, error) {
+	if c.bound() {
+		return w.tokenAccount(ctx, c, access)
+	}
 	ctx, cancel := context.WithTimeout(ctx, wireTime)
 	defer cancel()
 	info, err := w.ask(ctx, c, c.UserInfo.Method, c.UserInfo.URL, c.UserInfo.Body, access)
