@@ -3,6 +3,7 @@ package runtime
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"reeve/runtime/chat"
@@ -17,17 +18,20 @@ func (r *Runtime) Answer(ctx context.Context, in chat.Conversation, turn chat.Tu
 	if refuse {
 		ending.Allowed = nil
 	}
-	card, waits, err := r.opts.Box.Waiting(ctx, in, turn, mailbox.WaitID(wait))
+	waiting, err := r.opts.Box.Waiting(ctx, in, turn, mailbox.WaitID(wait))
 	if err != nil {
 		return "", err
 	}
-	if waits && card != nil && card.Card.Kind == chat.ConnectCard {
+	if same(waiting.Ending, ending) {
+		return chat.AnswerRecorded, nil // the button was pressed twice, or the click came again
+	}
+	if card := waiting.Card; waiting.Open && card != nil && card.Card.Kind == chat.ConnectCard {
 		if !refuse {
 			return "", fmt.Errorf("answer of %s to turn %s: an account is not connected by an answer", by.Key(), turn)
 		}
 		ending.How = chat.ByRefusal
 	}
-	end, err := r.endWait(ctx, in, turn, wait, by, ending, card)
+	end, err := r.endWait(ctx, in, turn, wait, by, ending, waiting.Card)
 	switch {
 	case err != nil:
 		return "", err
@@ -39,6 +43,12 @@ func (r *Runtime) Answer(ctx context.Context, in chat.Conversation, turn chat.Tu
 	return chat.AnswerOver, nil
 }
 
+// same reports whether two answers are by the same person, of the same calls.
+func same(a, b chat.Ending) bool {
+	return a.How == b.How && a.By != nil && b.By != nil && *a.By == *b.By &&
+		slices.Equal(slices.Sorted(slices.Values(a.Allowed)), slices.Sorted(slices.Values(b.Allowed)))
+}
+
 // EndWait lets a turn go on whose wait is settled by something else than a click
 // on its card, such as an account that is connected. ended is false when it does
 // not wait for that any more.
@@ -46,11 +56,11 @@ func (r *Runtime) EndWait(ctx context.Context, in chat.Conversation, turn chat.T
 	if ending.Time.IsZero() {
 		ending.Time = time.Now().UTC().Truncate(time.Second)
 	}
-	card, _, err := r.opts.Box.Waiting(ctx, in, turn, mailbox.WaitID(wait))
+	waiting, err := r.opts.Box.Waiting(ctx, in, turn, mailbox.WaitID(wait))
 	if err != nil {
 		return false, err
 	}
-	end, err := r.endWait(ctx, in, turn, wait, chat.Actor{}, ending, card)
+	end, err := r.endWait(ctx, in, turn, wait, chat.Actor{}, ending, waiting.Card)
 	return end.Ended, err
 }
 

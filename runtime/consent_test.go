@@ -182,6 +182,9 @@ func TestS1_OnlyTheActorsClickSpendsHisRights(t *testing.T) {
 	if got := c.answer(two, card, alice, "b_1"); got != chat.AnswerRecorded {
 		t.Fatalf("Alice's click is %s", got)
 	}
+	if got := c.answer(one, card, alice, "b_1"); got != chat.AnswerRecorded {
+		t.Errorf("the same click once more is %s", got)
+	}
 	for _, r := range []*replica{one, two} {
 		if got := c.answer(r, card, alice, "a_0", "b_1"); got != chat.AnswerOver {
 			t.Errorf("her second click is %s", got)
