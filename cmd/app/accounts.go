@@ -32,7 +32,7 @@ type accounts struct {
 
 // openAccounts opens the vault and what connects accounts. Keys that are not
 // those of what is sealed, and settings that do not go together, are wrong
-// settings; where no providers are named nothing is begun.
+// settings; where there can be no providers nothing is begun.
 func (a assembly) openAccounts(ctx context.Context, box *mailbox.Box, edge *slackapp.Slack) (*accounts, error) {
 	x := &accounts{vault: vaultOf(box, a.settings), waits: &waits{}, name: box.Owner(), log: a.log}
 	providers, err := a.providers()
@@ -52,8 +52,8 @@ func (a assembly) openAccounts(ctx context.Context, box *mailbox.Box, edge *slac
 	case err != nil:
 		return nil, err
 	}
-	if len(providers) == 0 {
-		return x, nil
+	if len(providers) == 0 && a.settings.PublicURL == "" {
+		return x, nil // without an address for browsers plugins can provide none
 	}
 	apps, err := a.apps(providers)
 	if err != nil {

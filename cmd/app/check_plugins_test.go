@@ -78,7 +78,7 @@ func TestCheckHasPluginsReport(t *testing.T) {
 // What is wrong with any plugin is said at once, as a wrong setting is.
 func TestPluginThatDoesNotOpenIsAWrongSetting(t *testing.T) {
 	a := assembly{options: Options{}.withDefaults(), plugins: []plugins.Plugin{talker{open: errors.New("no file\nno field")}, silent{}}, log: slog.New(slog.DiscardHandler)}
-	_, err := a.extend(t.Context(), gate.Options{})
+	_, err := a.extend(t.Context(), gate.Options{}, nil)
 	var config *ConfigError
 	if !errors.As(err, &config) || len(config.Problems) != 2 || !strings.Contains(fmt.Sprint(config.Problems), "plugin talker: no file") {
 		t.Errorf("got %v", err)

@@ -22,6 +22,7 @@ type extensions struct {
 	opened   []opened
 	sections []section
 	store    func(plugin string, actor chat.Actor) plugins.Store // nil: there is none
+	accounts *accounts                                           // nil: there are none
 	log      *slog.Logger
 	starter  starter
 	pause    time.Duration // before a background function is called again
@@ -35,11 +36,11 @@ type opened struct {
 
 // extend opens the plugins and puts their tools behind the gate. Whatever is
 // wrong with any of them is said at once.
-func (a assembly) extend(ctx context.Context, options gate.Options) (*extensions, error) {
+func (a assembly) extend(ctx context.Context, options gate.Options, people *accounts) (*extensions, error) {
 	if err := checkNames(a.plugins); err != nil {
 		return nil, err
 	}
-	x := &extensions{gate: gate.New(options), store: options.Store, log: a.log, pause: a.options.RetryEvery, grace: a.settings.ShutdownGrace + runsGrace}
+	x := &extensions{gate: gate.New(options), store: options.Store, accounts: people, log: a.log, pause: a.options.RetryEvery, grace: a.settings.ShutdownGrace + runsGrace}
 	var wrong []string
 	for _, plugin := range a.plugins {
 		if err := x.open(ctx, plugin, a.options); err != nil {
@@ -84,6 +85,7 @@ func (x *extensions) open(ctx context.Context, plugin plugins.Plugin, options Op
 		return x.gate.Set(name, tools, shared)
 	})
 	x.serve(name, &given)
+	given.Providers = x.providers(name)
 	extension, err := plugin.Open(ctx, given)
 	if err != nil {
 		return fmt.Errorf("plugin %s: %w", name, err)

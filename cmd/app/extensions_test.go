@@ -58,7 +58,7 @@ func TestABadPluginEndsTheStart(t *testing.T) {
 		"it panics when it is opened": {[]plugins.Plugin{tooled{name: "a", panics: true}}, "plugin a: it panicked"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := assembly{plugins: c.list, log: slog.New(slog.DiscardHandler)}.extend(t.Context(), gate.Options{})
+			_, err := assembly{plugins: c.list, log: slog.New(slog.DiscardHandler)}.extend(t.Context(), gate.Options{}, nil)
 			var config *ConfigError
 			if !errors.As(err, &config) || exitCode(err) != ExitConfiguration {
 				t.Fatalf("got %v, want a wrong setting", err)

@@ -51,7 +51,7 @@ func (s *Service) Look(ctx context.Context, who chat.Actor, provider string, sco
 	case err != nil:
 		return Standing{}, err
 	}
-	return Standing{Connected: s.usable(record) && c.owns(record), Name: record.AccountName, Lacking: c.Scopes.lacking(scopes, record.Scopes)}, nil
+	return Standing{Connected: s.usable(record) && c.owns(record.AccountID), Name: record.AccountName, Lacking: c.Scopes.lacking(scopes, record.Scopes)}, nil
 }
 
 // connectAgain reports whether a record cannot be had until its person connects

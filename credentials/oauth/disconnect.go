@@ -33,13 +33,19 @@ func (s *Service) Disconnect(ctx context.Context, by chat.Actor, provider string
 	}
 	forgotten := fmt.Sprintf("%s at %s is disconnected: I have forgotten it.", name, title)
 	c, ok := s.provider(provider)
-	if !ok || !c.owns(record) || c.Revoke.URL == "" || !record.Access.IsSet() {
+	if !ok || !c.owns(record.AccountID) || c.Revoke.URL == "" || !record.Access.IsSet() {
 		return forgotten + fmt.Sprintf(" %s cannot be told by me, so take my access back in your settings there too.", title), nil
 	}
-	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*wireTime)
-	defer cancel()
-	if _, err := s.wire.revokeAll(ending, c, record.Access, record.Refresh); err != nil {
-		s.o.Log.Warn("a token could not be revoked", "provider", provider, "actor", by.Key(), "error", err)
+	var failed error
+	ending := context.WithoutCancel(ctx)
+	done := soon(func() {
+		ending, cancel := context.WithTimeout(ending, 2*wireTime)
+		defer cancel()
+		if _, failed = s.wire.revokeAll(ending, c, record.Access, record.Refresh); failed != nil {
+			s.o.Log.Warn("a token could not be revoked", "provider", provider, "actor", by.Key(), "error", failed)
+		}
+	})
+	if !done || failed != nil {
 		return forgotten + fmt.Sprintf(" %s did not confirm that my access ended there: look in your settings there too.", title), nil
 	}
 	return forgotten + fmt.Sprintf(" At %s my access is revoked.", title), nil

@@ -57,7 +57,7 @@ func (s *Service) later(ctx context.Context, f flow, why error) error {
 // take the new ones along, they are left to end.
 func (s *Service) dropReplaced(ctx context.Context, f flow, was credentials.Record) {
 	c, ok := s.provider(f.owner().Provider)
-	if !ok || !c.owns(was) || c.Revoke.Whole && was.AccountID == f.AccountID {
+	if !ok || !c.owns(was.AccountID) || c.Revoke.Whole && was.AccountID == f.AccountID {
 		return
 	}
 	if was.Access.Reveal() == f.Access {

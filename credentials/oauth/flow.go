@@ -177,15 +177,39 @@ func (s *Service) drop(ctx context.Context, c Configured, access, refresh creden
 	if !access.IsSet() && !refresh.IsSet() {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*wireTime)
-	defer cancel()
-	if _, err := s.wire.revokeAll(ctx, c, access, refresh); err != nil {
-		s.o.Log.Warn("a token could not be revoked", "provider", c.Name, "error", err)
+	ctx = context.WithoutCancel(ctx)
+	soon(func() {
+		ctx, cancel := context.WithTimeout(ctx, 2*wireTime)
+		defer cancel()
+		if _, err := s.wire.revokeAll(ctx, c, access, refresh); err != nil {
+			s.o.Log.Warn("a token could not be revoked", "provider", c.Name, "error", err)
+		}
+	})
+}
+
+// patience is how long somebody in Slack or before a browser is let wait for what
+// goes on without him.
+const patience = 1500 * time.Millisecond
+
+// soon does something and waits for it for a while. done is false when it goes on.
+func soon(work func()) (done bool) {
+	end := make(chan struct{})
+	go func() {
+		defer close(end)
+		work()
+	}()
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case <-end:
+		return true
+	case <-timer.C:
+		return false
 	}
 }
 
 func (s *Service) dropOf(ctx context.Context, f flow) {
-	if c, ok := s.provider(f.owner().Provider); ok {
+	if c, ok := s.provider(f.owner().Provider); ok && c.owns(f.AccountID) {
 		s.drop(ctx, c, credentials.NewSecret(f.Access), credentials.NewSecret(f.Refresh))
 	}
 }

@@ -17,16 +17,12 @@ func unseen(response *http.Response, bearer credentials.Secret) {
 	}
 	token := bearer.Reveal()
 	stars := strings.Repeat("*", len(token))
-	for _, headers := range []http.Header{response.Header, response.Trailer} {
-		for _, values := range headers {
-			for i := range values {
-				values[i] = strings.ReplaceAll(values[i], token, stars)
-			}
+	for _, values := range response.Header {
+		for i := range values {
+			values[i] = strings.ReplaceAll(values[i], token, stars)
 		}
 	}
-	if strings.Contains(response.Status, token) {
-		response.Status = strings.ReplaceAll(response.Status, token, stars)
-	}
+	response.Status = strings.ReplaceAll(response.Status, token, stars)
 	response.Body = &masking{ReadCloser: response.Body, token: []byte(token), stars: []byte(stars)}
 }
 

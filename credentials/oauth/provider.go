@@ -30,7 +30,7 @@ type Provider struct {
 	// IntrospectURL is where its issuer answers questions about a token (RFC 7662);
 	// empty: nowhere.
 	IntrospectURL string `json:"introspect_url,omitempty"`
-	Scopes   Scopes   `json:"scopes,omitzero"`
+	Scopes        Scopes `json:"scopes,omitzero"`
 	// Hosts are those that a token may be sent to: names without a port;
 	// "*.example.com" is any name below it.
 	Hosts []string `json:"hosts"`
@@ -99,6 +99,9 @@ type ReadPOST struct {
 	Host    string `json:"host,omitempty"` // empty: any of the provider's
 	Path    string `json:"path"`
 	GraphQL bool   `json:"graphql,omitempty"`
+	// MCP: it is the one address of an MCP server, word for word. What a call does
+	// there is what its tool does, and the session that it has begun is ended.
+	MCP bool `json:"-"`
 }
 
 var nameForm = regexp.MustCompile(`^[a-z][a-z0-9_]{0,31}$`)

@@ -31,7 +31,7 @@ func (s *Service) current(ctx context.Context, c Configured, owner credentials.O
 			return r, fmt.Errorf("%w: %w", ErrConnect, err)
 		case err != nil:
 			return r, err
-		case !r.Usable() || !c.owns(r):
+		case !r.Usable() || !c.owns(r.AccountID):
 			return r, ErrConnect
 		}
 		now := s.o.Now()

@@ -30,9 +30,9 @@ func (p Provider) place() string {
 	return fmt.Sprintf("%x:", sum[:8])
 }
 
-// owns reports whether an account was connected with the provider as it is now.
-func (p Provider) owns(r credentials.Record) bool {
-	return !p.bound() || strings.HasPrefix(r.AccountID, p.place())
+// owns reports whether the account of an id was connected with the provider as it is now.
+func (p Provider) owns(account string) bool {
+	return !p.bound() || strings.HasPrefix(account, p.place())
 }
 
 // claims are what a token says of itself, or its issuer of it.

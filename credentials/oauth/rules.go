@@ -51,6 +51,10 @@ func (a *apiCall) reading(r *http.Request) (body []byte, err error) {
 		}
 		return nil, nil
 	case http.MethodPost:
+	case http.MethodDelete:
+		if rule == nil || !rule.MCP || r.Header.Get("Mcp-Session-Id") == "" {
+			return nil, Refused("this call may only read, and " + r.Method + " does not")
+		}
 	default:
 		return nil, Refused("this call may only read, and " + r.Method + " does not")
 	}
@@ -82,11 +86,19 @@ func isJSON(kind string) bool {
 
 // rule is what is known of a POST to a URL; nil: nothing.
 func (a *apiCall) rule(u *url.URL) *ReadPOST {
+	for i, rule := range a.provider.ReadPOST {
+		if rule.MCP && u.EscapedPath() == rule.Path && u.RawQuery == "" {
+			return &a.provider.ReadPOST[i]
+		}
+	}
 	// A path that is written in more than one way may be another one to the server.
 	if u.RawPath != "" && u.RawPath != u.Path || path.Clean(u.Path) != u.Path {
 		return nil
 	}
 	for i, rule := range a.provider.ReadPOST {
+		if rule.MCP {
+			continue
+		}
 		if rule.Host != "" && !strings.EqualFold(rule.Host, u.Hostname()) {
 			continue
 		}
