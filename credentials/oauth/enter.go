@@ -73,10 +73,13 @@ func (s *Service) enter(ctx context.Context, id string, by chat.Actor, code stri
 		return "", false, err
 	}
 	name, title := f.AccountName, s.Title(f.owner().Provider)
-	if err := s.finish(context.WithoutCancel(ctx), f); err != nil {
-		// It is proven, and the sweep goes on from there.
-		s.o.Log.Warn("a connection is not finished yet", "provider", f.owner().Provider, "actor", by.Key(), "error", err)
-	}
+	// Slack waits three seconds for this answer. It is proven: what is not done in
+	// time goes on, or the sweep does it.
+	soon(func() {
+		if err := s.finish(context.WithoutCancel(ctx), f); err != nil {
+			s.o.Log.Warn("a connection is not finished yet", "provider", f.owner().Provider, "actor", by.Key(), "error", err)
+		}
+	})
 	return fmt.Sprintf("Connected: %s at %s.", name, title), true, nil
 }
 

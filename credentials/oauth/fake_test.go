@@ -37,6 +37,7 @@ type fake struct {
 	// hooks take a request's place.
 	token, userinfo, device, api http.HandlerFunc
 	apiSeen                      []*http.Request
+	hang                         chan struct{} // revoking waits for it
 }
 
 type grant struct{ challenge, redirect, scope string }
@@ -181,6 +182,12 @@ func (f *fake) issue(family, scope string) map[string]any {
 
 func (f *fake) serveRevoke(_ http.ResponseWriter, r *http.Request) {
 	_ = r.ParseForm()
+	f.mu.Lock()
+	hang := f.hang
+	f.mu.Unlock()
+	if hang != nil {
+		<-hang
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.revoked = append(f.revoked, r.PostForm.Get("token"))

@@ -196,6 +196,33 @@ func TestWhatAProcessLeavesIsFinished(t *testing.T) {
 	}
 }
 
+// Slack waits three seconds for an answer, whatever a provider does.
+func TestAProviderThatHangsHoldsNobodyUp(t *testing.T) {
+	f := newFake(t)
+	k := newKit(t, []oauth.Configured{f.provider("acme")})
+	k.connect(f, "acme")
+	hang := make(chan struct{})
+	defer close(hang)
+	f.set(func() { f.hang = hang })
+	b := newBrowser(t)
+	link := k.begin(alice, "acme", "write")
+	code := b.get(f.allow(t, b.follow(link))).code(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	defer cancel()
+	if sentence, _, err := k.Enter(ctx, link.Flow, alice, code); err != nil || !strings.HasPrefix(sentence, "Connected") || ctx.Err() != nil {
+		t.Errorf("%q, %v, %v", sentence, err, ctx.Err())
+	}
+	ctx, cancel = context.WithTimeout(t.Context(), 3*time.Second)
+	defer cancel()
+	sentence, err := k.Disconnect(ctx, alice, "acme")
+	if err != nil || !strings.Contains(sentence, "did not confirm") || ctx.Err() != nil {
+		t.Errorf("%q, %v, %v", sentence, err, ctx.Err())
+	}
+	if _, there := k.record(alice, "acme"); there {
+		t.Error("the account is still there")
+	}
+}
+
 func TestDeviceFlow(t *testing.T) {
 	pending := func(code string) http.HandlerFunc { return answer(400, "application/json", `{"error":"`+code+`"}`) }
 	type step struct {
