@@ -5,6 +5,7 @@ package mutants
 const (
 	mailbox = "./runtime/mailbox"
 	model   = "TestP4_Model"
+	vault   = "./credentials"
 )
 
 var shortModel = []string{"-model.for=20s", "-model.seed=1"}
@@ -126,5 +127,20 @@ var mutants = []mutant{
 		what:    "a task without fence: whoever lost it says that it is done",
 		changes: []change{{"runtime/mailbox/task_end.lua", "if t[1] ~= ARGV[4] then return {} end\n", ""}},
 		pkg:     mailbox, tests: "TestTaskIsHeldByOneWorkerUnderItsLease",
+	},
+	{
+		what:    "a seal that is not bound to its person",
+		changes: []change{{"credentials/seal.go", "string(b.Team), string(b.User), b.Provider", "string(b.Team), b.Provider"}},
+		pkg:     vault, tests: "TestWhatIsSealedOpensForItsBindingAlone",
+	},
+	{
+		what:    "a refresh token spent again: an intent is taken over when its time is over",
+		changes: []change{{"credentials/intend.lua", "if f[2] then return", "if f[2] and tonumber(f[3]) > now then return"}},
+		pkg:     vault, tests: "TestAnIntentThatNobodyFinishesBreaksTheAccount",
+	},
+	{
+		what:    "a renewal lost: rotation writes over what it has not read",
+		changes: []change{{"credentials/rewrap.lua", "if sealed ~= ARGV[1] then return {0} end", "if not sealed then return {0} end"}},
+		pkg:     vault, tests: "TestRotationLosesNoRenewal",
 	},
 }
