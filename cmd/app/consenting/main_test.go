@@ -6,6 +6,7 @@ package consenting
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"strings"
@@ -131,4 +132,37 @@ func (p place) conflict(asks scripted.Step, after ...scripted.Step) (root string
 	p.Until(p.T, "Bob's steer is taken", func() bool { return len(p.Journal.With("message", "disposition", "steer_context")) == 1 })
 	release()
 	return root
+}
+
+// clickOfAnother is a press of "Refuse all" by somebody who cannot see the card,
+// such as one to whom it was made to look like his.
+func (p place) clickOfAnother(who, channel string, card simulator.Message) {
+	p.Helper()
+	var blocks []struct {
+		Elements []struct {
+			ID    string `json:"action_id"`
+			Value string `json:"value"`
+		} `json:"elements"`
+	}
+	if err := json.Unmarshal(card.Blocks, &blocks); err != nil {
+		p.Fatal(err)
+	}
+	for _, b := range blocks {
+		for _, e := range b.Elements {
+			if e.ID != "card:consent:refuse" {
+				continue
+			}
+			payload := map[string]any{
+				"type": "block_actions", "api_app_id": p.Slack.Bot().AppID, "user": map[string]any{"id": who, "team_id": simulator.HomeTeam},
+				"team": map[string]any{"id": simulator.HomeTeam}, "channel": map[string]any{"id": channel},
+				"container": map[string]any{"type": "message", "channel_id": channel, "message_ts": card.TS},
+				"actions":   []any{map[string]any{"type": "button", "action_id": e.ID, "value": e.Value}},
+			}
+			if _, err := p.Slack.DeliverPayload(p.Context(), "interactive", payload); err != nil {
+				p.Fatal(err)
+			}
+			return
+		}
+	}
+	p.Fatalf("the card has no such button: %s", card.Blocks)
 }

@@ -31,7 +31,6 @@ func TestS1_ASteeredAskSpendsNobodysRightsUnasked(t *testing.T) {
 		t.Fatalf("spent before anybody was asked: %v", spent)
 	}
 	p.clicks(simulator.Alice, simulator.AliceDM, card.TS, "card:consent:allow", "hers")
-	p.clicks(simulator.Alice, simulator.AliceDM, card.TS, "card:consent:allow", "hers", "his")
 	p.becomes(simulator.AliceDM, card.TS, "llowed")
 	p.Until(t, "the answer", func() bool { return slices.Contains(p.Texts(simulator.General, root), "filed hers") })
 	if got := p.spent(); !slices.Equal(got, []string{simulator.Alice + "/hub_write/hers"}) {
@@ -45,6 +44,44 @@ func TestS1_ASteeredAskSpendsNobodysRightsUnasked(t *testing.T) {
 	p.clicks(simulator.Bob, simulator.BobDM, his.TS, "card:consent:allow", "mine")
 	p.Until(t, "the answer to Bob", func() bool { return slices.Contains(p.Texts(simulator.General, root), "filed for Bob") })
 	if got := p.spent(); !slices.Equal(got, []string{simulator.Alice + "/hub_write/hers", simulator.Bob + "/hub_write/mine"}) {
+		t.Errorf("spent: %v", got)
+	}
+}
+
+// The card is answered by nobody but the one who is asked, and it outlives the
+// process that asked: another one goes on, for the same person.
+func TestS1_ACardOutlivesItsProcessAndIsNobodyElses(t *testing.T) {
+	p := newPlace(t)
+	first := p.StartOther(t, fast)
+	root := p.conflict(write("hers", "hers"))
+	card := p.card(simulator.AliceDM, "hub_write")
+	p.clickOfAnother(simulator.Carol, simulator.AliceDM, card)
+	p.Until(t, "Carol is told that it is not hers", func() bool {
+		return len(p.Texts(simulator.CarolDM, "")) > 0 && strings.Contains(p.Texts(simulator.CarolDM, "")[0], "not yours")
+	})
+	first.Kill()
+	p.StartOther(t, fast)
+	p.Model.Then(scripted.Answer("filed hers"))
+	p.clicks(simulator.Alice, simulator.AliceDM, card.TS, "card:consent:allow", "hers")
+	p.Until(t, "the answer", func() bool { return slices.Contains(p.Texts(simulator.General, root), "filed hers") })
+	if got := p.spent(); !slices.Equal(got, []string{simulator.Alice + "/hub_write/hers"}) {
+		t.Errorf("spent: %v", got)
+	}
+}
+
+// A stop voids the card, which says so; a click that comes later spends nothing.
+func TestS1_AStopVoidsTheCard(t *testing.T) {
+	p := newPlace(t)
+	p.StartOther(t, fast)
+	root := p.conflict(write("hers", "hers"))
+	card := p.card(simulator.AliceDM, "hub_write")
+	p.Slack.Say(simulator.Alice, simulator.General, "stop", simulator.SayOptions{Thread: root})
+	p.becomes(simulator.AliceDM, card.TS, "topped")
+	if _, err := p.Slack.Click(simulator.Alice, simulator.AliceDM, card.TS, "card:consent:allow", "hers"); err == nil {
+		t.Error("the card still has its buttons")
+	}
+	p.Answered(t, simulator.General, root, "nothing yet", "I have asked <@"+simulator.Alice+"> in a direct message before I go on.", "Stopped.")
+	if got := p.spent(); len(got) > 0 {
 		t.Errorf("spent: %v", got)
 	}
 }
