@@ -6,6 +6,8 @@
 package histories
 
 import (
+	"fmt"
+
 	"reeve/runtime/chat"
 )
 
@@ -105,7 +107,11 @@ type world interface {
 func run(w world, d *dice) {
 	for range d.length {
 		w.settle()
-		w.do(d.next(w.view()))
+		a := d.next(w.view())
+		if *trace {
+			fmt.Printf("%+v\n", a)
+		}
+		w.do(a)
 	}
 	w.settle()
 }

@@ -42,6 +42,9 @@ type house struct {
 	dead    map[chat.TurnID]bool
 	actors  map[chat.TurnID]int // as the runs say, for whoever looks
 	senders int
+	// runs counts all runs, and latest is the number of each turn's last.
+	runs   int
+	latest map[chat.TurnID]int
 	// dieIn counts the steps of logs until a worker is lost; 0: none will be.
 	dieIn        int
 	mute, refuse bool
@@ -79,7 +82,7 @@ type replica struct {
 func newHouse(l *lane, d *dice) *house {
 	h := &house{
 		lane: l, dice: d, base: l.clock.Unix() - 600, changed: make(chan struct{}), active: map[chat.TurnID]int{}, dead: map[chat.TurnID]bool{},
-		actors: map[chat.TurnID]int{}, accounts: map[chat.Actor]bool{},
+		actors: map[chat.TurnID]int{}, latest: map[chat.TurnID]int{}, accounts: map[chat.Actor]bool{},
 	}
 	h.loop = agent.NewLoop(agent.Options{Model: h, Tools: l.gate(d.consent), StopGrace: time.Second})
 	h.in = chat.Conversation{Team: "T1", Channel: "C1", Root: h.ts(1)}
@@ -279,7 +282,11 @@ var errDied = errors.New("the worker is lost")
 
 // Run implements runtime.Agent.
 func (h *house) Run(ctx context.Context, turn agent.Turn, log agent.Log) error {
+	var number int
 	h.note(func() {
+		h.runs++
+		number = h.runs
+		h.latest[turn.ID] = number
 		h.active[turn.ID]++
 		h.actors[turn.ID] = slices.Index(people, turn.Actor)
 		delete(h.dead, turn.ID)
@@ -290,7 +297,7 @@ func (h *house) Run(ctx context.Context, turn agent.Turn, log agent.Log) error {
 		if h.active[turn.ID]--; h.active[turn.ID] == 0 {
 			delete(h.active, turn.ID)
 		}
-		if errors.Is(err, errDied) && h.active[turn.ID] == 0 {
+		if errors.Is(err, errDied) && h.latest[turn.ID] == number {
 			h.dead[turn.ID] = true
 			h.deaths++
 		}

@@ -278,19 +278,14 @@ func (o *oracle) counts(c click) {
 		return
 	}
 	o.seen["click that counts"]++
-	same := 0
-	for _, other := range o.clicked {
-		if other.counted && other.turn == c.turn && other.wait == c.wait {
-			same++
-		}
-	}
+	first := o.clicked[slices.IndexFunc(o.clicked, func(f click) bool { return f.counted && f.turn == c.turn && f.wait == c.wait })]
 	switch {
 	case c.by != s.actor:
 		o.wrong("a click of %s counted in turn %s of %s", c.by.Key(), c.turn, s.actor.Key())
-	case later, over:
+	case first.how != c.how || first.by != c.by || !slices.Equal(first.allowed, c.allowed):
+		o.wrong("two answers to wait %s of turn %s counted: %+v, and %+v", c.wait, c.turn, first, c)
+	case first.at == c.at && (later || over): // the same answer once more is said to be the first
 		o.wrong("a click on wait %s of turn %s counted, which was over", c.wait, c.turn)
-	case same > 1:
-		o.wrong("%d answers to wait %s of turn %s counted", same, c.wait, c.turn)
 	}
 }
 
@@ -423,7 +418,7 @@ func (o *oracle) arrived() {
 		in, requests := 0, 0
 		for _, s := range o.turns {
 			for _, i := range s.log {
-				if i.ts == m.ID.TS && i.taken == mailbox.TakenRequest {
+				if i.own == m.ID.TS && i.taken == mailbox.TakenRequest {
 					requests++
 				}
 				if i.ts == m.ID.TS && i.taken != mailbox.Struck {

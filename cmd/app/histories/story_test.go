@@ -24,6 +24,7 @@ type story struct {
 type item struct {
 	taken  mailbox.Taken
 	ts     chat.TS    // of the message
+	own    chat.TS    // of the edit that corrects it, where it is one
 	author chat.Actor // of the message
 	entry  chat.Entry
 }
@@ -91,7 +92,7 @@ func (o *oracle) stories() map[chat.TurnID]*story {
 func (o *oracle) story(t mailbox.ClosedTurn) *story {
 	s := &story{id: t.Turn, outcome: t.Outcome, calls: map[string]asked{}}
 	for _, i := range t.Log {
-		one := item{taken: i.Taken, ts: i.TS, author: i.Author}
+		one := item{taken: i.Taken, ts: i.TS, own: i.TS, author: i.Author}
 		switch i.Taken {
 		case mailbox.EntryItem:
 			if json.Unmarshal(i.Body, &one.entry) != nil {
