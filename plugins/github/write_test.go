@@ -1,7 +1,9 @@
 package github_test
 
 import (
+	"bytes"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -76,6 +78,8 @@ func TestWhatIsNotWritten(t *testing.T) {
 		{"no issues", issue, issueArguments, "switched off", func(p *place) { p.HasIssues = gh.Ptr(false) }},
 		{"no issues", comment, "", "switched off", func(p *place) { p.HasIssues = gh.Ptr(false) }},
 		{"not a member", issue, issueArguments, "cannot see it", func(p *place) { p.roles["alice"] = "" }},
+		{"no permission", issue, issueArguments, "may not do that in acme/app", func(p *place) { p.roles["alice"] = "none" }},
+		{"no permission", comment, "", "may not do that in acme/app", func(p *place) { p.roles["alice"] = "none" }},
 		{"may not push", pull, pullArguments, "may not push", func(p *place) { p.roles["alice"] = "triage" }},
 		{"locked", comment, "", "locked", func(p *place) { p.issues[5].Locked = gh.Ptr(true); p.roles["alice"] = "triage" }},
 		{"another comment", comment, "", "has changed since", func(p *place) { p.issues[5].Comments = gh.Ptr(2) }},
@@ -83,6 +87,7 @@ func TestWhatIsNotWritten(t *testing.T) {
 		{"closed", comment, "", "has changed since", func(p *place) { p.issues[5].State = gh.Ptr("closed") }},
 		{"gone", comment, "", "no such thing", func(p *place) { delete(p.issues, 5) }},
 		{"a push", pull, pullArguments, "has moved since", func(p *place) { p.branches["fix/login"] = mainSHA }},
+		{"into itself", pull, strings.Replace(pullArguments, `"main"`, `"fix/login"`, 1), "are the same branch", func(*place) {}},
 		{"no branch", pull, pullArguments, "no branch", func(p *place) { delete(p.branches, "fix/login") }},
 		{"no base", pull, pullArguments, "Nothing was written. GitHub finds the request wrong: Validation Failed; base is invalid.", func(p *place) { delete(p.branches, "main") }},
 		{"another's pull request", pull, pullArguments, "has an open pull request already, acme/app#8", func(p *place) { p.pull(8, "fix/login", "main", people[plugintest.Bob]) }},
@@ -179,6 +184,41 @@ func TestAPullRequestIsOpenedOnceACall(t *testing.T) {
 	done(t, turn.Calls("github_open_pull_request", pullArguments))
 	if len(h.written()) != 2 {
 		t.Errorf("another call: written is %q", h.written())
+	}
+}
+
+// An earlier try of the same call may come through at the last moment: then GitHub
+// refuses a second pull request, and the first is the call's own.
+func TestAnEarlierTryComesThrough(t *testing.T) {
+	h := newHub()
+	h.before = func(r *http.Request) {
+		if r.Method != http.MethodPost {
+			return
+		}
+		body, _ := io.ReadAll(r.Body)
+		first := r.Clone(r.Context())
+		first.Body, r.Body = io.NopCloser(bytes.NewReader(body)), io.NopCloser(bytes.NewReader(body))
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.mux.ServeHTTP(&nowhere{http.Header{"X-Oauth-Scopes": {"repo"}}}, first)
+	}
+	text := done(t, h.host(t).As(plugintest.Alice, "Open it.").Calls("github_open_pull_request", pullArguments))
+	if len(h.written()) != 1 || !strings.Contains(text, "/pull/") {
+		t.Errorf("it gave %s; written is %q", text, h.written())
+	}
+}
+
+// A change is not sent on to where it is redirected.
+func TestAChangeIsNotRedirected(t *testing.T) {
+	h := newHub()
+	h.wild = func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Location", "https://api.github.com/repos/acme/other/issues")
+		fail(w, http.StatusTemporaryRedirect, "Moved")
+	}
+	got := h.host(t).As(plugintest.Alice, "Open it.").Calls("github_create_issue", issueArguments)
+	last := h.requests()[len(h.requests())-1]
+	if !got.Error || !strings.Contains(got.Text, "Nothing was written. It has moved") || last != "POST /repos/acme/app/issues" {
+		t.Errorf("%+v; the last request was %s", got, last)
 	}
 }
 
