@@ -15,6 +15,8 @@ import (
 	"strings"
 	"time"
 
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"reeve/plugins"
 )
 
@@ -37,10 +39,17 @@ type serverConfig struct {
 	Allow        *[]string                  `json:"allow"`
 	Deny         []string                   `json:"deny"`
 	RawTools     map[string]json.RawMessage `json:"tools"`
+	// RawOAuth says that each person has an account of his own at the server, and
+	// Catalog is the file with its list of tools.
+	RawOAuth json.RawMessage `json:"oauth"`
+	Catalog  string          `json:"catalog"`
 
 	name  string // as in the file
 	id    string // as in the names of tools
 	tools map[string]toolConfig
+	oauth *oauthConfig // nil: nobody has an account there
+	// catalog is what stands in the file Catalog.
+	catalog []*sdk.Tool
 	// filled are the values that were put in place of variables.
 	filled []string
 }
@@ -52,6 +61,8 @@ type toolConfig struct {
 	Sends   *bool          `json:"sends"`
 	Timeout duration       `json:"timeout"`
 	Pin     string         `json:"pin"`
+	// Scopes are those that a call needs, with "oauth".
+	Scopes []string `json:"scopes"`
 }
 
 // duration is "90s" or "2m" in JSON.
@@ -99,7 +110,7 @@ func readConfig(path string, fill func(into any) error) ([]serverConfig, error) 
 	var wrong []error
 	taken := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(servers)) {
-		config, err := readServer(name, servers[name], fill)
+		config, err := readServer(name, servers[name], filepath.Dir(absolute), fill)
 		if err == nil && taken[config.id] != "" {
 			err = fmt.Errorf("its name and that of %q are one name in the names of tools, %q; rename one of them", taken[config.id], config.id)
 		}
@@ -223,7 +234,7 @@ func expected(kind string) string {
 	return "a text"
 }
 
-func readServer(name string, data json.RawMessage, fill func(any) error) (serverConfig, error) {
+func readServer(name string, data json.RawMessage, folder string, fill func(any) error) (serverConfig, error) {
 	var c serverConfig
 	if err := strict(data, &c); err != nil {
 		return c, err
@@ -232,8 +243,14 @@ func readServer(name string, data json.RawMessage, fill func(any) error) (server
 	if !serverForm.MatchString(name) || c.id == "" || len(name) > maxServerName {
 		return c, fmt.Errorf("a server's name is letters, digits, %q, %q and %q, begins with a letter or digit, and has at most %d characters", "-", "_", ".", maxServerName)
 	}
+	if err := c.readOAuth(); err != nil {
+		return c, err
+	}
 	if err := c.expand(fill); err != nil {
 		return c, err
 	}
-	return c, c.check()
+	if err := c.check(); err != nil {
+		return c, err
+	}
+	return c, c.readCatalog(folder)
 }

@@ -55,7 +55,7 @@ func (c *serverConfig) check() error {
 			}
 		}
 	}
-	return nil
+	return c.checkOAuth()
 }
 
 func (c *serverConfig) checkProcess() error {

@@ -49,6 +49,11 @@ func (c *serverConfig) expand(fill func(into any) error) error {
 	for i := range c.Args {
 		all("args", &c.Args[i])
 	}
+	if c.oauth != nil {
+		all("oauth.client_id", &c.oauth.ClientID)
+		all("oauth.client_secret", &c.oauth.ClientSecret)
+		all("oauth.issuer", &c.oauth.Issuer)
+	}
 	for field, values := range map[string]map[string]string{"env": c.Env, "headers": c.Headers} {
 		for name, value := range values {
 			all(field+"."+name, &value)
@@ -81,7 +86,7 @@ func variable(name string, fill func(into any) error) (string, error) {
 // address. Whose calls such a server makes is then not everybody's business.
 func (c serverConfig) credentialed() bool {
 	u, err := url.Parse(c.URL)
-	return c.Credentialed || len(c.Env) > 0 || len(c.Headers) > 0 || len(c.filled) > 0 ||
+	return c.Credentialed || c.oauth != nil || len(c.Env) > 0 || len(c.Headers) > 0 || len(c.filled) > 0 ||
 		err != nil || u.User != nil || u.RawQuery != ""
 }
 
@@ -105,6 +110,9 @@ func (c serverConfig) mask() mask {
 		if _, token, found := strings.Cut(value, " "); found { // Bearer TOKEN
 			secrets = append(secrets, token)
 		}
+	}
+	if c.oauth != nil {
+		secrets = append(secrets, c.oauth.ClientSecret)
 	}
 	if u, err := url.Parse(c.URL); err == nil {
 		if u.User != nil {

@@ -55,6 +55,8 @@ type roundTripper struct {
 	limit   int
 	dropped func(why string)
 	lost    func()
+	// answered sees each answer before it is read; nil: nobody does.
+	answered func(*http.Response)
 }
 
 func (r *roundTripper) RoundTrip(request *http.Request) (*http.Response, error) {
@@ -75,6 +77,9 @@ func (r *roundTripper) RoundTrip(request *http.Request) (*http.Response, error) 
 	}
 	if response.StatusCode == http.StatusNotFound && request.Header.Get("Mcp-Session-Id") != "" && request.Method == http.MethodPost {
 		r.lost()
+	}
+	if r.answered != nil {
+		r.answered(response)
 	}
 	r.bound(request, response)
 	return response, nil

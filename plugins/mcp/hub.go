@@ -79,6 +79,7 @@ func (h *hub) apply(ctx context.Context, list []serverConfig, working *sync.Wait
 	for id, old := range h.servers {
 		if next[id] != old {
 			old.cancel()
+			h.withdraw(old)
 		}
 	}
 	h.servers = next

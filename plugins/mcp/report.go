@@ -29,7 +29,7 @@ func (p *Plugin) Report(ctx context.Context, services plugins.Services) (lines, 
 	if err != nil {
 		return nil, nil, err
 	}
-	h := &hub{options: p.options, services: plugins.Services{}}
+	h := &hub{options: p.options, services: plugins.Services{HTTP: services.HTTP, Providers: services.Providers}}
 	reports, wrong := make([]report, len(list)), make([]error, len(list))
 	var group sync.WaitGroup
 	for i, config := range list {
@@ -48,6 +48,9 @@ type report struct{ lines, warnings []string }
 func (s *server) report(ctx context.Context) (report, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.hub.options.ConnectTimeout)
 	defer cancel()
+	if s.config.oauth != nil {
+		return s.reportAccounts(ctx)
+	}
 	l, err := s.connect(ctx, older)
 	if err != nil && ctx.Err() == nil {
 		l, err = s.connect(ctx, newer)
@@ -61,12 +64,17 @@ func (s *server) report(ctx context.Context) (report, error) {
 	if err != nil {
 		return report{}, fmt.Errorf("server %s: %w", s.config.name, s.mask.err(err))
 	}
-	trouble := map[string]string{}
-	chosen := s.choose(listed, trouble)
 	whose := "spends nobody's rights"
 	if s.config.credentialed() {
 		whose = "spends the rights of its configuration"
 	}
+	return s.reportTools(listed, whose), nil
+}
+
+// reportTools says of each tool what holds.
+func (s *server) reportTools(listed []*sdk.Tool, whose string) report {
+	trouble := map[string]string{}
+	chosen := s.choose(listed, trouble)
 	var r report
 	for _, e := range chosen {
 		s.add(&r, e)
@@ -79,7 +87,7 @@ func (s *server) report(ctx context.Context) (report, error) {
 		}
 		r.warnings = append(r.warnings, s.mask.text(fmt.Sprintf("server %s: tool %s: %s", s.config.name, line(name), why)))
 	}
-	return r, nil
+	return r
 }
 
 // add says of a tool what holds, what its server suggests, and its pin.

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"reeve/plugins"
@@ -24,6 +25,8 @@ type server struct {
 	// no use any more; the operator wants it tried now.
 	relist, broken, hurry chan struct{}
 	told                  map[string]string // which trouble of which tool was logged
+	kept                  kept              // of a server with people's accounts
+	newer                 atomic.Bool       // how its sessions begin
 
 	mu    sync.Mutex
 	link  *link // nil: not connected
@@ -64,6 +67,10 @@ const lasting = 10
 // run connects until ctx ends, with a pause that grows as long as no connection
 // lasts.
 func (s *server) run(ctx context.Context) {
+	if s.config.oauth != nil {
+		s.runAccounts(ctx)
+		return
+	}
 	version, first := older, s.hub.options.Retry
 	for pause := first; ; {
 		begin := time.Now()

@@ -139,7 +139,14 @@ func (s *server) tool(e entry) plugins.Tool {
 		tool.Host = func(json.RawMessage) (string, error) { return host, nil }
 	}
 	if s.config.credentialed() {
-		tool.Provider = "mcp_" + s.config.id
+		tool.Provider = s.config.provider()
+	}
+	if s.config.oauth != nil {
+		tool.Account, tool.Scopes = true, slices.Concat(s.config.oauth.Scopes, known.Scopes)
+		tool.Call = func(ctx context.Context, call plugins.Call, arguments json.RawMessage) (plugins.Result, error) {
+			return s.callWith(ctx, call.Account, e.tool.Name, tool.Effect, arguments)
+		}
+		return tool
 	}
 	tool.Call = func(ctx context.Context, _ plugins.Call, arguments json.RawMessage) (plugins.Result, error) {
 		return s.call(ctx, e.tool.Name, tool.Effect, arguments)
@@ -202,6 +209,11 @@ func (s *server) call(ctx context.Context, tool string, effect plugins.Effect, a
 	}
 	defer done()
 	result, err := l.session.CallTool(ctx, &sdk.CallToolParams{Name: tool, Arguments: arguments})
+	return s.answer(ctx, result, err, tool, effect)
+}
+
+// answer is what the model is told of a call.
+func (s *server) answer(ctx context.Context, result *sdk.CallToolResult, err error, tool string, effect plugins.Effect) (plugins.Result, error) {
 	if err == nil {
 		rendered := render(result)
 		rendered.Text = s.mask.text(rendered.Text)
