@@ -1,0 +1,282 @@
+// Package connecting plays people who connect accounts, through the whole of
+// Reeve: a simulated Slack with its cards and windows, browsers, a provider of
+// OAuth on loopback, the binary between them, and a real Redis.
+package connecting
+
+import (
+	"bytes"
+	"context"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/netip"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"reeve/cmd/app"
+	"reeve/cmd/app/apptest"
+	"reeve/plugins"
+	"reeve/plugins/outbound"
+	"reeve/runtime/mailbox/redistest"
+	"reeve/slackapp/simulator"
+)
+
+// Variables that only this package's main reads.
+const (
+	apiVariable   = "CONNECTING_API"
+	rootsVariable = "CONNECTING_ROOTS"
+)
+
+func TestMain(m *testing.M) {
+	apptest.Main(m, []plugins.Plugin{acme{}}, func(o *app.Options) {
+		u, err := url.Parse(os.Getenv(apiVariable))
+		if err != nil {
+			panic(err)
+		}
+		port, _ := strconv.ParseUint(u.Port(), 10, 16)
+		roots := x509.NewCertPool()
+		text, _ := os.ReadFile(os.Getenv(rootsVariable))
+		roots.AppendCertsFromPEM(text)
+		o.Outbound = outbound.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, Ports: []uint16{uint16(port)}, RootCAs: roots}
+	})
+}
+
+var fast = func() apptest.Intervals {
+	i := apptest.Tenth
+	i.PostRate, i.ReadRate = 1000, 1000
+	return i
+}()
+
+// acme is a plugin that reads with its actor's account.
+type acme struct{}
+
+func (acme) Name() string { return "acme" }
+
+func (acme) Open(context.Context, plugins.Services) (plugins.Extension, error) {
+	return plugins.Extension{Tools: []plugins.Tool{plugins.MustTool(
+		plugins.Tool{Name: "acme_whoami", Description: "Says who you are there.", Effect: plugins.Pure, Access: plugins.Read, Provider: "acme", Account: true, Scopes: []string{"read"}},
+		func(ctx context.Context, call plugins.Call, _ struct{}) (plugins.Result, error) {
+			request, err := http.NewRequestWithContext(ctx, "GET", os.Getenv(apiVariable)+"/api/whoami", nil)
+			if err != nil {
+				return plugins.Result{}, err
+			}
+			response, err := call.Account.HTTP.Do(request)
+			if err != nil {
+				return plugins.Result{}, err
+			}
+			defer response.Body.Close()
+			text, err := io.ReadAll(response.Body)
+			return plugins.Result{Text: string(text)}, err
+		})}}, nil
+}
+
+// provider is a provider of OAuth at which whoever comes is signed in as the
+// account that his browser says.
+type provider struct {
+	base string
+
+	mu      sync.Mutex
+	codes   map[string]string // whose
+	tokens  map[string]string
+	spent   []string // whose account has read
+	revoked int
+}
+
+func newProvider(t *testing.T) (p *provider, roots string) {
+	t.Helper()
+	p = &provider{codes: map[string]string{}, tokens: map[string]string{}}
+	server := httptest.NewUnstartedServer(p)
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	p.base = server.URL
+	roots = filepath.Join(t.TempDir(), "roots.pem")
+	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+	if err := os.WriteFile(roots, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return p, roots
+}
+
+func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	_ = r.ParseForm()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	who := p.tokens[strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")]
+	switch r.URL.Path {
+	case "/token":
+		whose := p.codes[r.PostForm.Get("code")]
+		delete(p.codes, r.PostForm.Get("code"))
+		w.Header().Set("Content-Type", "application/json")
+		if whose == "" || r.PostForm.Get("code_verifier") == "" {
+			w.WriteHeader(http.StatusBadRequest)
+			_, _ = io.WriteString(w, `{"error":"invalid_grant"}`)
+			return
+		}
+		token := fmt.Sprintf("acme-token-%d-%s", len(p.tokens), whose)
+		p.tokens[token] = whose
+		_ = json.NewEncoder(w).Encode(map[string]any{"access_token": token, "token_type": "bearer", "scope": "read"})
+	case "/revoke":
+		p.revoked++
+		delete(p.tokens, r.PostForm.Get("token"))
+	case "/me", "/api/whoami":
+		if who == "" {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		if r.URL.Path == "/api/whoami" {
+			p.spent = append(p.spent, who)
+		}
+		_ = json.NewEncoder(w).Encode(map[string]string{"id": who, "name": who + " of Acme"})
+	}
+}
+
+// allow is somebody at the provider who lets the app in: where his browser goes.
+func (p *provider) allow(address, whose string) string {
+	u, _ := url.Parse(address)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	code := fmt.Sprintf("code-%d-%s", len(p.codes)+len(p.tokens), whose)
+	p.codes[code] = whose
+	return u.Query().Get("redirect_uri") + "?" + url.Values{"code": {code}, "state": {u.Query().Get("state")}}.Encode()
+}
+
+func (p *provider) read() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return append([]string{}, p.spent...)
+}
+
+// place is a workspace with one bot in it, and a provider.
+type place struct {
+	*testing.T
+	*apptest.Place
+	provider *provider
+}
+
+func newPlace(t *testing.T, store apptest.Store) place {
+	t.Helper()
+	p, roots := newProvider(t)
+	file := filepath.Join(t.TempDir(), "acme.json")
+	text := fmt.Sprintf(`{"title": "Acme", "auth_url": "%[1]s/authorize", "token_url": "%[1]s/token", "revoke": {"url": "%[1]s/revoke"},
+		"user_info": {"url": "%[1]s/me", "id": "id", "name": "name"}, "hosts": ["127.0.0.1"], "pkce": true}`, p.base)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	public := freeAddress(t)
+	where := place{t, apptest.NewPlace(t, simulator.Options{RetryScale: 0.01}, store,
+		"OAUTH_PROVIDERS=acme", "ACME_CLIENT_ID=app", "ACME_PROVIDER_FILE="+file, "PUBLIC_ADDR="+public, "PUBLIC_URL=http://"+public,
+		"CREDENTIAL_KEYS=1:"+base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{9}, 32)),
+		apiVariable+"="+p.base, rootsVariable+"="+roots), p}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Log(strings.Join(where.Journal.Texts(), "\n"))
+		}
+	})
+	return where
+}
+
+// freeAddress is one at which nobody listens yet.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// card waits for the newest post in a channel whose blocks hold text.
+func (p place) card(channel, text string) (found simulator.Message) {
+	p.Helper()
+	p.Until(p.T, "a card in "+channel+" that says "+text, func() bool {
+		for _, m := range p.Slack.Messages(channel, "") {
+			if strings.Contains(string(m.Blocks), text) {
+				found = m
+			}
+		}
+		return found.TS != ""
+	})
+	return found
+}
+
+var linkForm = regexp.MustCompile(`http://127\.0\.0\.1:[0-9]+/connect/[A-Za-z0-9_-]+`)
+
+// link is that of a card.
+func (p place) link(m simulator.Message) string {
+	p.Helper()
+	found := linkForm.FindString(string(m.Blocks))
+	if found == "" {
+		p.Fatalf("no link: %s", m.Blocks)
+	}
+	return found
+}
+
+// browser opens a link, lets the app into an account, and sees a page.
+func (p place) browser(link, whose string) (text string) {
+	p.Helper()
+	jar, _ := cookiejar.New(nil)
+	b := &http.Client{Jar: jar, Timeout: 10 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	response, err := b.Post(link, "application/x-www-form-urlencoded", nil)
+	if err != nil {
+		p.Fatal(err)
+	}
+	_ = response.Body.Close()
+	if response.StatusCode != http.StatusSeeOther {
+		p.Fatalf("the link: %d", response.StatusCode)
+	}
+	if response, err = b.Get(p.provider.allow(response.Header.Get("Location"), whose)); err != nil {
+		p.Fatal(err)
+	}
+	defer response.Body.Close()
+	page, err := io.ReadAll(response.Body)
+	if err != nil {
+		p.Fatal(err)
+	}
+	return string(page)
+}
+
+var codeForm = regexp.MustCompile(`<code>([0-9A-Z-]+)</code>`)
+
+// enter opens the window of a card and enters a code. It answers what the window
+// then says.
+func (p place) enter(who, channel, ts, code string) string {
+	p.Helper()
+	had := map[string]bool{}
+	for _, v := range p.Slack.Views(who) {
+		had[v.ID] = true
+	}
+	if _, err := p.Slack.Click(who, channel, ts, "card:connect:code"); err != nil {
+		p.Fatal(err)
+	}
+	var view simulator.View
+	p.Until(p.T, "the window", func() bool {
+		for _, v := range p.Slack.Views(who) {
+			if !had[v.ID] && strings.Contains(string(v.View), `"code:`) {
+				view = v
+			}
+		}
+		return view.ID != ""
+	})
+	e, err := p.Slack.SubmitView(p.Context(), who, view.ID, map[string]map[string]any{"code": {"code": map[string]any{"type": "plain_text_input", "value": code}}})
+	if err != nil {
+		p.Fatal(err)
+	}
+	return string(e.Response)
+}
+
+func store(t *testing.T) apptest.Store { return redistest.Shared(t) }
