@@ -68,7 +68,6 @@ local function part(id, sum)
     if string.sub(item, 1, #id + 1) == id .. '\n' and same(item, sum) then
       redis.call('LREM', out_key(c), 1, item)
       redis.call('ZREM', UNSENT, c .. '|' .. id)
-      undelivered(c, id, now)
       delivered(c, string.match(id, '^[^/]*'), now)
     end
   end

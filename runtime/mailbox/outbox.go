@@ -104,7 +104,7 @@ func (p Posted) below() string {
 // ours, so that a reply below one is known to be one. That it fails holds nothing
 // up: the reply is then taken for a request of its own.
 func (b *Box) known(ctx context.Context, c chat.Conversation, done []Posted) {
-	pipe := b.rdb.Pipeline()
+	pipe := b.rdb.TxPipeline()
 	for _, p := range done {
 		if p.TS == "" || p.below() == "" || p.Channel == "" || p.Channel == c.Channel {
 			continue

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -285,6 +286,24 @@ func TestErasingLeavesAnOpenTurnAlone(t *testing.T) {
 		}
 		w.erase(bob)
 		w.wantWords([]string{"Whoever runs me has ended the work"}, "bobs-open")
+	})
+}
+
+// What asks somebody stays while his turn waits for the answer, and goes with it:
+// the card, what has taken its place, and what the turn waited for.
+func TestWhatAsksSomebodyGoesWithItsTurn(t *testing.T) {
+	onEveryStore(t, mailbox.Options{}, func(w *world) {
+		turn := w.starts(bob, "one")
+		turn.asks(time.Hour)
+		w.erase(bob)
+		w.wantOutbox("card")
+		if err := w.box.Abandon(context.Background(), w.conv, turn.Turn); err != nil && !errors.Is(err, mailbox.ErrNotOpen) {
+			w.t.Fatal(err) // a repeated call finds it ended
+		}
+		w.wantOutbox("card", "card.v abandoned", "o")
+		w.erase(bob)
+		w.wantOutbox("o")
+		w.wantWords(nil, "may I")
 	})
 }
 
