@@ -146,3 +146,23 @@ func TestAFlowGoesByItself(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// One flow of a person is not taken for another of his.
+func TestAFlowInAnothersPlaceOpensForNobody(t *testing.T) {
+	k := newKit(t)
+	for _, id := range []string{"a", "b"} {
+		if _, err := k.AddFlow(t.Context(), id, alice, []byte(id), time.Minute); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fields, err := k.redis.HGetAll(t.Context(), k.flow(flowName("a"))).Result()
+	if err == nil {
+		err = k.redis.HSet(t.Context(), k.flow(flowName("b")), fields).Err()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f, err := k.Flow(t.Context(), "b"); !errors.Is(err, ErrDamaged) {
+		t.Errorf("%q %v", f.Value, err)
+	}
+}
