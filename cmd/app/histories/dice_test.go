@@ -52,7 +52,10 @@ func newDice(seed uint64) *dice {
 	for range 1 + d.IntN(3) {
 		d.palette = append(d.palette, pick(d, all))
 	}
-	d.length, d.steers, d.lost = 4+d.IntN(11), pick(d, []float64{0.2, 1, 3}), pick(d, []float64{0, 0, 0.3, 2})
+	d.length, d.steers, d.lost = 3+d.IntN(7), pick(d, []float64{0.2, 1, 3}), pick(d, []float64{0, 0, 0.3, 2})
+	if d.chance(0.15) {
+		d.length += 8
+	}
 	return d
 }
 

@@ -10,6 +10,14 @@ const (
 
 var shortModel = []string{"-model.for=20s", "-model.seed=1"}
 
+// Random histories with a hostile model.
+const (
+	histories = "./cmd/app/histories"
+	played    = "TestS1_Histories"
+)
+
+var fewHistories = []string{"-seed=1", "-histories=500"}
+
 var mutants = []mutant{
 	{
 		what: "fence dropped",
@@ -142,5 +150,42 @@ var mutants = []mutant{
 		what:    "a renewal lost: rotation writes over what it has not read",
 		changes: []change{{"credentials/rewrap.lua", "if sealed ~= ARGV[1] then return {0} end", "if not sealed then return {0} end"}},
 		pkg:     vault, tests: "TestRotationLosesNoRenewal",
+	},
+	{
+		what:    "a write passes in a conflict",
+		changes: []change{{"plugins/gate/judge.go", "return Verdict{Ask, RuleConflictWrites}", "return Verdict{Pass, RuleWrites}"}},
+		pkg:     histories, tests: played, args: fewHistories,
+	},
+	{
+		what:    "who was allowed a call may make it again under another id",
+		changes: []change{{"plugins/gate/situation.go", "c.Call == of.call && c.Hash == of.hash", "c.Hash == of.hash"}},
+		pkg:     histories, tests: played, args: fewHistories,
+	},
+	{
+		what: "calls that were journalled when somebody had allowed them are made again after a crash",
+		changes: []change{{"agent/consent.go", "return e.Decision != nil && slices.Contains(e.Decision.Begun, call)",
+			"return false && e.Decision != nil"}},
+		pkg: histories, tests: played, args: fewHistories,
+	},
+	{
+		what: "anybody's click counts",
+		changes: []change{{"runtime/mailbox/end_wait.lua",
+			"if who ~= '' and t[5] and t[5] ~= who then return {2} end\n", ""}},
+		pkg: histories, tests: played, args: fewHistories,
+	},
+	{
+		what:    "a card stays as it is when nobody can answer it any more",
+		changes: []change{{"runtime/ask.go", "p.Void = &chat.Part{", "_ = &chat.Part{"}},
+		pkg:     histories, tests: played, args: fewHistories,
+	},
+	{
+		what:    "an allowed call is made before the log says so",
+		changes: []change{{"agent/consent.go", "d.Begun = append(d.Begun, open[i].ID)", "_ = i"}},
+		pkg:     histories, tests: played, args: fewHistories,
+	},
+	{
+		what:    "calls that were not ticked are made",
+		changes: []change{{"agent/consent.go", "w.How == chat.ByAnswer && slices.Contains(w.Allowed, c.ID),", "w.How == chat.ByAnswer,"}},
+		pkg:     histories, tests: played, args: fewHistories,
 	},
 }
