@@ -26,7 +26,7 @@ func (b *Box) aside(ctx context.Context, c chat.Conversation, turn chat.TurnID, 
 	ctx, cancel := context.WithTimeout(ctx, b.opts.CallTimeout)
 	defer cancel()
 	args := []any{b.keys.of(c), c.Key(), string(turn), place, raw, why}
-	part, err := tell(turn, mark, who, text)
+	part, err := tell(turn, mark, b.concerned(ctx, c, turn, who), text)
 	if err != nil {
 		return fmt.Errorf("set aside an item of %s: %w", turn, err)
 	}

@@ -52,7 +52,7 @@ func (b *Box) Claim(ctx context.Context, c chat.Conversation, next Next, maxAtte
 		turn := chat.TurnID(str(v[1]))
 		who, _ := chat.ParseActor(str(v[2]))
 		var part string
-		if part, err = tell(turn, "u", who, tellUntouched(turn)); err == nil {
+		if part, err = tell(turn, "u", b.concerned(ctx, c, turn, who), tellUntouched(turn)); err == nil {
 			v, err = claim(str(v[2]), part)
 		}
 	}

@@ -98,7 +98,7 @@ func (b *Box) mend(ctx context.Context, c chat.Conversation, ts chat.TS, listed 
 				slog.Warn("record mended", "conversation", c.Key(), "what", str(f[1]))
 				continue
 			}
-			part, err := tellOfLoss(str(f[1]), str(f[2]))
+			part, err := b.tellOfLoss(ctx, c, str(f[1]), str(f[2]))
 			if err != nil {
 				return fmt.Errorf("mend %s: %w", c.Key(), err)
 			}
@@ -112,10 +112,11 @@ func (b *Box) mend(ctx context.Context, c chat.Conversation, ts chat.TS, listed 
 }
 
 // tellOfLoss is what an actor is told of a turn, or of a part, that is lost.
-func tellOfLoss(what, actor string) (string, error) {
-	who, _ := chat.ParseActor(actor)
+func (b *Box) tellOfLoss(ctx context.Context, c chat.Conversation, what, actor string) (string, error) {
 	id, n, isPart := strings.Cut(what, "/")
 	turn := chat.TurnID(id)
+	who, _ := chat.ParseActor(actor)
+	who = b.concerned(ctx, c, turn, who)
 	if isPart {
 		return tell(turn, "l"+n, who, tellUnsent(turn))
 	}

@@ -27,7 +27,7 @@ func (b *Box) Abandon(ctx context.Context, c chat.Conversation, turn chat.TurnID
 		return fmt.Errorf("abandon turn %s: %w", turn, err)
 	}
 	who, _ := chat.ParseActor(actor)
-	part, err := tell(turn, "o", who, tellEnded(turn))
+	part, err := tell(turn, "o", b.concerned(ctx, c, turn, who), tellEnded(turn))
 	if err != nil {
 		return fmt.Errorf("abandon turn %s: %w", turn, err)
 	}

@@ -152,7 +152,7 @@ func (b *Box) instead(ctx context.Context, c chat.Conversation, p Posted) (why, 
 		return "", "", fmt.Errorf("read the actor of %s: %w", turn, err)
 	}
 	who, _ := chat.ParseActor(key)
-	item, err = tell(chat.TurnID(turn), number+".dm", who, p.Unsent.Tell)
+	item, err = tell(chat.TurnID(turn), number+".dm", b.concerned(ctx, c, chat.TurnID(turn), who), p.Unsent.Tell)
 	if item != "" && p.Unsent.Moved {
 		why = ""
 	}
