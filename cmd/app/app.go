@@ -241,6 +241,6 @@ func (p *process) settings() (Settings, error) {
 		p.options.Environ = append(p.options.Environ, name+"="+value)
 	}
 	settings, err := ParseSettings(variables)
-	p.secrets = settings.secrets()
+	p.secrets = append(settings.secrets(), appSecrets(settings.OAuthProviders, variables)...)
 	return settings, err
 }

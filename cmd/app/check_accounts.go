@@ -1,6 +1,7 @@
 package app
 
 import (
+	"slices"
 	"strings"
 
 	"reeve/credentials/oauth"
@@ -29,4 +30,14 @@ func checkAccounts(s Settings, environ []string) []finding {
 		found = append(found, finding{test: test, detail: note})
 	}
 	return found
+}
+
+// appSecrets are those of the apps that are registered at providers, which no log
+// may show either.
+func appSecrets(providers []string, variables map[string]string) []string {
+	values := []string{variables["GITHUB_APP_PRIVATE_KEY"]}
+	for _, name := range providers {
+		values = append(values, variables[strings.ToUpper(name)+"_CLIENT_SECRET"])
+	}
+	return slices.DeleteFunc(values, func(v string) bool { return v == "" })
 }

@@ -75,7 +75,7 @@ func (a assembly) http() http.Handler {
 // logger writes to stderr, masks the configured secrets, and is made the
 // default, so that what libraries log passes through the mask too.
 func (p *process) logger(settings Settings) *slog.Logger {
-	out := redactedWriter{p.options.Stderr, newRedactor(settings.secrets()...)}
+	out := redactedWriter{p.options.Stderr, newRedactor(append(settings.secrets(), p.secrets...)...)}
 	log := newLogger(out, settings.LogLevel, logFormat(settings.LogFormat, p.options.Stderr))
 	slog.SetDefault(log)
 	return log
