@@ -1,8 +1,14 @@
 package oauth
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"net/url"
+	"strings"
+
+	"reeve/credentials"
+	"reeve/plugins"
 )
 
 // Provide makes a provider known while the service runs, in the place of an
@@ -52,11 +58,61 @@ func (s *Service) none() bool {
 	return len(s.providers) == 0
 }
 
-// Callback is the address of ours that is registered at a provider; empty: there
-// is none, since there is no PUBLIC_URL.
-func (s *Service) Callback(provider string) string {
+// ProvidersOf is how a plugin provides places where people connect accounts: those
+// alone whose names begin with its own. Nil: it cannot, for there is no PUBLIC_URL.
+func (s *Service) ProvidersOf(plugin string) plugins.Providers {
 	if s.o.PublicURL == "" {
-		return ""
+		return nil
 	}
-	return callbackURL(s.o.PublicURL, provider)
+	return provided{plugin, s}
+}
+
+type provided struct {
+	plugin  string
+	service *Service
+}
+
+func (p provided) own(name string) bool { return strings.HasPrefix(name, p.plugin+"_") }
+
+// Callback implements plugins.Providers.
+func (p provided) Callback(name string) string { return callbackURL(p.service.o.PublicURL, name) }
+
+// Provide implements plugins.Providers.
+func (p provided) Provide(of plugins.Provider) error {
+	if !p.own(of.Name) {
+		return fmt.Errorf("provider %s: the plugin %s has those alone that begin with %s_", of.Name, p.plugin, p.plugin)
+	}
+	c, err := configured(of)
+	if err != nil {
+		return err
+	}
+	return p.service.Provide(c)
+}
+
+// Withdraw implements plugins.Providers.
+func (p provided) Withdraw(name string) {
+	if p.own(name) {
+		p.service.Withdraw(name)
+	}
+}
+
+// configured is a plugin's provider: one address, to whose host alone its tokens go.
+func configured(of plugins.Provider) (Configured, error) {
+	server, err := url.Parse(of.URL)
+	if err != nil || server.Hostname() == "" {
+		return Configured{}, fmt.Errorf("provider %s: want an address", of.Name)
+	}
+	style := "params"
+	if of.ClientInHeader && of.ClientSecret != "" {
+		style = "header"
+	}
+	return Configured{
+		Provider: Provider{
+			Name: of.Name, Title: of.Title, AuthURL: of.AuthURL, TokenURL: of.TokenURL, IntrospectURL: of.IntrospectURL,
+			Revoke: Revoke{URL: of.RevokeURL}, Scopes: Scopes{Default: of.Scopes},
+			Hosts: []string{server.Hostname()}, ReadPOST: []ReadPOST{{Path: cmp.Or(server.EscapedPath(), "/"), MCP: true}}, AuthStyle: style,
+			PKCE: true, Issuer: of.Issuer, RequireIssuer: of.RequireIssuer, Resource: of.Resource,
+		},
+		ClientID: of.ClientID, ClientSecret: credentials.NewSecret(of.ClientSecret),
+	}, nil
 }

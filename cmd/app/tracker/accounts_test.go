@@ -1,0 +1,169 @@
+package tracker
+
+import (
+	"strings"
+	"sync"
+	"testing"
+
+	"reeve/plugins/mcp"
+)
+
+func TestEachCallGoesWithItsActorsAccount(t *testing.T) {
+	s := newSite(t)
+	h := newHouse(t, s)
+	h.start()
+	h.ready(1)
+	if got := h.lacks(alice, "whoami"); got == nil || got.Provider != "mcp_tracker" {
+		t.Fatalf("before she has connected an account: %+v", got)
+	}
+	h.connects(alice, "alice-there")
+	if h.lacks(alice, "whoami") != nil || h.lacks(bob, "whoami") == nil {
+		t.Fatal("her account is not hers alone")
+	}
+	if got := h.calls(bob, "whoami"); !got.Error || strings.Contains(got.Text, "alice-there") {
+		t.Errorf("Bob has none: %+v", got)
+	}
+	h.connects(bob, "bob-there")
+	var group sync.WaitGroup
+	for range 5 {
+		group.Go(func() {
+			if got := h.gate.Call(t.Context(), asked(alice, "whoami")); got.Text != "you are alice-there" || !got.Private {
+				t.Errorf("Alice is told %+v", got)
+			}
+		})
+		group.Go(func() {
+			if got := h.gate.Call(t.Context(), asked(bob, "whoami")); got.Text != "you are bob-there" {
+				t.Errorf("Bob is told %+v", got)
+			}
+		})
+	}
+	group.Wait()
+	// A session is one person's, and one call's.
+	s.mu.Lock()
+	sessions, calls := map[string]string{}, map[string]int{}
+	for _, request := range s.requests {
+		part := strings.Split(request, " ")
+		if session := part[1]; session != "" {
+			if was := sessions[session]; was != "" && was != part[2] {
+				t.Errorf("a session was used by %s and %s", was, part[2])
+			}
+			sessions[session] = part[2]
+			calls[session+part[0]]++
+		}
+	}
+	if len(sessions) != 10 {
+		t.Errorf("there were %d sessions for 10 calls", len(sessions))
+	}
+	for session := range sessions {
+		if calls[session+"DELETE"] != 1 {
+			t.Errorf("the session %s was ended %d times", session, calls[session+"DELETE"])
+		}
+	}
+	for _, form := range s.forms {
+		if form.Get("resource") != s.url() || form.Get("client_id") != "made-up-client" || form.Has("client_secret") {
+			t.Errorf("the token was asked for with %v", form)
+		}
+	}
+	s.mu.Unlock()
+	h.spotless()
+}
+
+func TestTokenIsNotSeenWhereAServerWritesItDown(t *testing.T) {
+	h := newHouse(t, newSite(t))
+	h.start()
+	h.ready(1)
+	h.connects(alice, "alice-there")
+	if got := h.calls(alice, "headers"); !strings.Contains(got.Text, "Authorization:[Bearer ***") {
+		t.Errorf("got %+v", got)
+	}
+	h.spotless()
+}
+
+func TestServerThatWantsMoreIsAskedForWhatTheFileAllows(t *testing.T) {
+	h := newHouse(t, newSite(t))
+	h.write(`{"scopes": ["read"]}`, nil)
+	h.start()
+	h.ready(1)
+	h.connects(alice, "alice-there")
+	if got := h.calls(alice, "change"); !got.Error || !strings.Contains(got.Text, "Only whoever runs the bot") || h.lacks(alice, "change") != nil {
+		t.Errorf("it is more than the file allows: %+v", got)
+	}
+	h.write(`{"scopes": ["read"], "more_scopes": ["write"]}`, nil)
+	h.reload <- nil
+	h.ready(2)
+	if got := h.calls(alice, "change"); !got.Error || !strings.Contains(got.Text, "(write)") {
+		t.Errorf("got %+v", got)
+	}
+	lacking := h.lacks(alice, "change")
+	if lacking == nil || strings.Join(lacking.Lacking, " ") != "write" {
+		t.Fatalf("she is asked for %+v", lacking)
+	}
+	if h.lacks(alice, "whoami") != nil {
+		t.Error("another tool wants more too")
+	}
+	h.connects(alice, "alice-there", lacking.Scopes...)
+	if got := h.calls(alice, "change"); got.Text != "you are alice-there" {
+		t.Errorf("got %+v", got)
+	}
+	h.spotless()
+}
+
+func TestBotIsRegisteredOnceForGood(t *testing.T) {
+	s := newSite(t)
+	h := newHouse(t, s)
+	h.start()
+	h.ready(1)
+	h.connects(alice, "alice-there")
+	h.stop()
+	h.start()
+	h.ready(2)
+	if got := h.calls(alice, "whoami"); got.Text != "you are alice-there" {
+		t.Errorf("after a restart: %+v", got)
+	}
+	h.stop()
+	// What is known is enough while the other side is away.
+	s.issuer.CloseClientConnections()
+	s.issuer.Close()
+	h.start()
+	h.log.wait(t, "is not known", 1)
+	if got := h.calls(alice, "whoami"); got.Text != "you are alice-there" {
+		t.Errorf("while the authorization server is away: %+v", got)
+	}
+	if s.registered != 1 {
+		t.Errorf("it was registered %d times", s.registered)
+	}
+}
+
+func TestConfiguredClientIsUsed(t *testing.T) {
+	s := newSite(t)
+	h := newHouse(t, s)
+	h.write(`{"client_id": "ours", "client_secret": "`+canary+`-secret"}`, nil)
+	h.start()
+	h.ready(1)
+	h.connects(alice, "alice-there")
+	if form := s.forms[0]; form.Get("client_id") != "ours" || form.Get("client_secret") != canary+"-secret" || s.registered != 0 {
+		t.Errorf("the token was asked for with %v", form)
+	}
+	h.spotless()
+}
+
+func TestCheckSaysWhatIsFoundAndRegistersNothing(t *testing.T) {
+	s := newSite(t)
+	h := newHouse(t, s)
+	h.start()
+	h.ready(1)
+	for oauth, want := range map[string]string{
+		`true`:                  "the bot registers itself there when it first starts, with the callback " + h.public.URL + "/callback/mcp_tracker",
+		`{"client_id": "ours"}`: "the callback to register there for the client ours is " + h.public.URL + "/callback/mcp_tracker",
+	} {
+		h.write(oauth, nil)
+		lines, warnings, err := mcp.New(mcp.Options{}).Report(t.Context(), h.services(nil))
+		text := strings.Join(lines, "\n")
+		if err != nil || len(warnings) > 0 || !strings.Contains(text, "people connect accounts at "+s.issuer.URL) || !strings.Contains(text, want) {
+			t.Errorf("with %s: %s %q %v", oauth, text, warnings, err)
+		}
+	}
+	if s.registered != 1 {
+		t.Errorf("it was registered %d times", s.registered)
+	}
+}
