@@ -104,8 +104,9 @@ func (r *Runtime) goOn(claimed *mailbox.Claimed, next mailbox.Next) {
 // as a turn of his own. It is durable when it returns.
 func (r *Runtime) OwnTurn(ctx context.Context, in chat.Conversation, turn chat.TurnID, messages []chat.TS, by chat.Actor) (chat.Owned, error) {
 	owned := chat.OwnGone
-	for _, ts := range messages {
-		next := r.next(r.reserve())
+	for i, ts := range messages {
+		// Those that come together make one turn: the last one's step starts it.
+		next := r.next(i == len(messages)-1 && r.reserve())
 		got, err := r.opts.Box.HandBack(ctx, mailbox.HandBack{
 			Ref: mailbox.Ref{Conversation: in, Turn: turn}, Author: by, TS: ts, Key: "click:" + string(ts), Next: next,
 		})
