@@ -34,9 +34,9 @@ type dice struct {
 	consent gate.Policy
 	dm      bool
 	// What the history is rich in: tools, steers of others, lost workers.
-	palette       []string
-	steers, lost  float64
-	calls, speech int
+	palette      []string
+	steers, lost float64
+	calls        int
 }
 
 func newDice(seed uint64) *dice {

@@ -113,7 +113,7 @@ func (h *house) open(watches bool) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	r := &replica{rt, cancel, make(chan struct{})}
-	h.replicas = append(h.replicas, r)
+	h.note(func() { h.replicas = append(h.replicas, r) })
 	if !watches {
 		close(r.done)
 		return
@@ -172,7 +172,10 @@ func (h *house) Route(_ context.Context, q runtime.RouteQuestion) (runtime.Verdi
 
 // handBack is the tool as the replica has it that runs the turn.
 func (h *house) handBack(ctx context.Context, call plugins.Call, message string) (plugins.Result, error) {
-	for _, r := range h.replicas {
+	h.mu.Lock()
+	replicas := slices.Clone(h.replicas)
+	h.mu.Unlock()
+	for _, r := range replicas {
 		result, err := r.HandBackTool().Call(ctx, call, fmt.Appendf(nil, `{"message":%q}`, message))
 		if err != nil || !strings.Contains(result.Text, "this run is over") {
 			return result, err

@@ -219,7 +219,7 @@ func (h *house) changes(r *replica, a act) {
 		if a.Stop {
 			m.Text = "stop"
 		} else {
-			h.said[a.On].words = -1
+			h.note(func() { h.said[a.On].words = -1 })
 		}
 		m.Edited = change
 		m.Change = &chat.Change{Kind: chat.Edited, TS: change, ByAuthor: people[a.Who] == old.Author, Differs: true, AddsMention: a.Addressed && !old.Addressed}
@@ -257,7 +257,8 @@ func (a *ask) text() string {
 // click answers a consent or a connect card.
 func (h *house) click(r *replica, card chat.Part, a act) {
 	refuse := a.Refuse || len(a.Allowed) == 0
-	for range 1 + min(1, map[bool]int{true: 1}[a.Twice]) {
+	h.clicks(r, card.Card, people[a.Who], a.Allowed, refuse)
+	if a.Twice {
 		h.clicks(r, card.Card, people[a.Who], a.Allowed, refuse)
 	}
 }
