@@ -22,6 +22,8 @@ type Turn struct {
 	ActorName string
 	// Zone is the actor's IANA time zone; empty when unknown.
 	Zone string
+	// Payer is in whose day the turn's tokens count, where its actor is no person.
+	Payer chat.Actor
 	// Bot is the bot's own user id, so that the prompt can say "you".
 	Bot chat.UserID
 	// Before are the entries that stand before the turn's own: history and

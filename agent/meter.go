@@ -23,15 +23,24 @@ type Meter interface {
 	Add(ctx context.Context, who chat.Actor, tokens int) error
 }
 
+// payer is in whose day the turn's tokens count. That gives a turn nothing else
+// of his.
+func (t Turn) payer() chat.Actor {
+	if t.Actor.IsPerson() {
+		return t.Actor
+	}
+	return t.Payer
+}
+
 // daily asks whether the actor may use more today. A count that cannot be read
 // stops nobody: it bounds costs, and the next call asks again.
 func (r *run) daily(ctx context.Context) error {
-	if r.options.DailyTokens == 0 || r.options.Meter == nil || !r.turn.Actor.IsPerson() {
+	if r.options.DailyTokens == 0 || r.options.Meter == nil || !r.turn.payer().IsPerson() {
 		return nil
 	}
-	spent, err := r.options.Meter.Spent(ctx, r.turn.Actor)
+	spent, err := r.options.Meter.Spent(ctx, r.turn.payer())
 	if err != nil {
-		r.options.Logger.Warn("tokens of the day not known", "turn", r.turn.ID, "actor", r.turn.Actor.Key(), "err", err)
+		r.options.Logger.Warn("tokens of the day not known", "turn", r.turn.ID, "actor", r.turn.payer().Key(), "err", err)
 		return nil
 	}
 	if spent >= r.options.DailyTokens {
@@ -43,12 +52,12 @@ func (r *run) daily(ctx context.Context) error {
 // spend counts what a model call has used.
 func (r *run) spend(ctx context.Context, tokens int) {
 	r.options.Count(CountTokens, "", tokens)
-	if r.options.DailyTokens == 0 || r.options.Meter == nil || !r.turn.Actor.IsPerson() {
+	if r.options.DailyTokens == 0 || r.options.Meter == nil || !r.turn.payer().IsPerson() {
 		return
 	}
 	// A stop that comes now does not make it free.
-	if err := r.options.Meter.Add(context.WithoutCancel(ctx), r.turn.Actor, tokens); err != nil {
-		r.options.Logger.Warn("tokens not counted", "turn", r.turn.ID, "actor", r.turn.Actor.Key(), "tokens", tokens, "err", err)
+	if err := r.options.Meter.Add(context.WithoutCancel(ctx), r.turn.payer(), tokens); err != nil {
+		r.options.Logger.Warn("tokens not counted", "turn", r.turn.ID, "actor", r.turn.payer().Key(), "tokens", tokens, "err", err)
 	}
 }
 

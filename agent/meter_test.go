@@ -70,3 +70,17 @@ func TestTokensOfADayEndATurn(t *testing.T) {
 		})
 	}
 }
+
+// A turn of a system actor's counts in the day of whoever asked for it.
+func TestTokensOfATurnThatIsNobodysCountForWhoAskedForIt(t *testing.T) {
+	own := message(chat.Scheduler, "110.0", "tea").Entries("t_now", chat.Instruction, chat.Request)
+	of := turn(own...)
+	of.Actor, of.Payer = chat.Scheduler, bob
+	p := &purse{spent: map[chat.Actor]int{bob: 60}}
+	model := scripted.Says(agent.Reply{Calls: []chat.ToolCall{ask("a", "look")}, Tokens: 40}, agent.Reply{Text: "done", Tokens: 40})
+	err := loop(model, func(o *agent.Options) { o.DailyTokens, o.Meter = 100, p }).Run(t.Context(), of, &scripted.Log{})
+	failed(t, err, agent.DaySpent)
+	if !maps.Equal(p.spent, map[chat.Actor]int{bob: 100}) {
+		t.Errorf("counted for %v", p.spent)
+	}
+}

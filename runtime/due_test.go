@@ -61,6 +61,9 @@ func TestADueTurnIsNobodysAndSaysWhoAskedForIt(t *testing.T) {
 	if got := run.turn.Own[0]; got.Text != want || got.Author() != chat.Scheduler || got.Authority() != chat.Instruction {
 		t.Errorf("asked for is %+v", got)
 	}
+	if run.turn.Payer != alice {
+		t.Errorf("in the day of %q", run.turn.Payer.Key())
+	}
 	if who := run.turn.Run(); len(who.Contributors) > 0 || !slices.Equal(who.Actors, []chat.Actor{chat.Scheduler}) {
 		t.Errorf("its actors are %v and %v", who.Actors, who.Contributors)
 	}

@@ -27,6 +27,9 @@ func (r *Runtime) turn(ctx context.Context, c *mailbox.Claimed, own []chat.Entry
 	t.Waited = waited(c.Waited)
 	if !c.Actor.IsPerson() { // whatever there is to read of it: no list is no tool
 		t.Offered = append([]string{}, made.Nobodys...)
+		if who := creators(dues(c.Log)); len(who) > 0 {
+			t.Payer = who[0]
+		}
 	}
 	past, err := r.history(ctx, c, own, fixed)
 	if err != nil {
