@@ -27,6 +27,13 @@ TESTED = $(shell go list ./... | grep -v -e '$(CONFORMANCE)' -e '^$(CHAOS)$$' -e
 # The packages in which goroutines meet.
 RACED = $(shell go list ./runtime ./runtime/mailbox ./slackapp ./slackapp/simulator ./agent/... ./plugins/gate ./plugins/mcp ./memory ./credentials/...)
 
+# Where both targets are run, as CI does, the tests of RACED need not run twice:
+# make test RACED_TOO=no leaves them to make race.
+RACED_TOO ?= yes
+ifeq ($(RACED_TOO),no)
+TESTED := $(filter-out $(RACED),$(TESTED))
+endif
+
 .PHONY: help test race chaos bench eval lint conformance model histories mutants fuzz full deps deps-race deps-node run update
 
 help: ## list the targets
