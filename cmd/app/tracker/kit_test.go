@@ -43,6 +43,7 @@ var (
 type house struct {
 	*testing.T
 	site   *site
+	others []*site // that can be reached too
 	path   string
 	public *httptest.Server
 	space  *redistest.Space
@@ -92,7 +93,15 @@ func (h *house) file(name string, value any) {
 }
 
 func (h *house) outbound() outbound.Options {
-	return outbound.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Ports: h.site.ports(), Timeout: 10 * time.Second}
+	return outbound.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Ports: h.ports(), Timeout: 10 * time.Second}
+}
+
+func (h *house) ports() []uint16 {
+	list := h.site.ports()
+	for _, other := range h.others {
+		list = append(list, other.ports()...)
+	}
+	return list
 }
 
 // start is a process on the house's stores.
