@@ -21,6 +21,11 @@ func file(t *testing.T, text string) plugintest.Option {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	// What the page's example of a server with people's accounts names.
+	tools := `{"tools": [{"name": "search", "inputSchema": {"type": "object"}}]}`
+	if err := os.WriteFile(filepath.Join(filepath.Dir(path), "tracker-tools.json"), []byte(tools), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	return plugintest.Env("MCP_CONFIG=" + path)
 }
 
@@ -75,6 +80,21 @@ func TestWrongFileStopsTheStartWithASentence(t *testing.T) {
 		{one(`"url": "http://a", "tools": {"b": {"pin": "abc"}}`), `tool "b": the field "pin" is not "sha256:" with 64 digits`},
 		{one(`"url": "http://a", "tools": {"b": {"read": true}}`), `tool "b": the field "read" is unknown`},
 		{one(`"url": "http://a", "allow": ["b"], "deny": ["b"]`), `"allow" and "deny" both name the tool "b"`},
+		{one(`"command": "x", "oauth": true`), `the field "oauth" is for a server with "url"`},
+		{one(`"url": "https://a", "oauth": "yes"`), `the field "oauth" may be true, false or an object`},
+		{one(`"url": "https://a", "oauth": {"scope": "b"}`), `the field "oauth": the field "scope" is unknown`},
+		{one(`"url": "https://a", "oauth": true`), `"catalog" must name a file with the server's list of tools`},
+		{one(`"url": "https://a", "oauth": true, "catalog": "gone.json"`), `the field "catalog": stat`},
+		{one(`"url": "https://a", "oauth": true, "catalog": "mcp.json"`), `the field "catalog", mcp.json: it has no list "tools"`},
+		{one(`"url": "https://a", "catalog": "b.json"`), `the field "catalog" is for a server with "oauth"`},
+		{one(`"url": "http://a", "oauth": true, "catalog": "b.json"`), `the field "url" must be an https address, since people's tokens go there`},
+		{one(`"url": "https://a?b=c", "oauth": true, "catalog": "b.json"`), `the field "url" may have no user and no query`},
+		{one(`"url": "https://a", "oauth": true, "catalog": "b.json", "headers": {"authorization": "b"}`), `the header "authorization", in whose place each person's own token goes`},
+		{one(`"url": "https://a", "oauth": {"client_secret": "b"}, "catalog": "b.json"`), `the field "oauth.client_secret" is nothing without "client_id"`},
+		{one(`"url": "https://a", "oauth": {"scopes": ["b c"]}, "catalog": "b.json"`), `the field "oauth.scopes" has "b c", which is no scope`},
+		{one(`"url": "https://a", "oauth": {"client_id": "${SLACK_BOT_TOKEN}"}, "catalog": "b.json"`), `the field "oauth.client_id": ${SLACK_BOT_TOKEN} cannot be filled in`},
+		{one(`"url": "https://a", "tools": {"b": {"scopes": ["c"]}}`), `tool "b": the field "scopes" is for a server with "oauth"`},
+		{`{"mcpServers": {"` + strings.Repeat("a", 29) + `": {"url": "https://a", "oauth": true, "catalog": "b.json"}}}`, "28 characters at most"},
 		{one(`"url": "http://a?k=${SLACK_BOT_TOKEN}"`), `the field "url": ${SLACK_BOT_TOKEN} cannot be filled in; only variables whose names begin with MCP_ can`},
 		{one(`"command": "x", "env": {"K": "${MCP_MISSING}"}`), `the field "env.K": ${MCP_MISSING} cannot be filled in: the variable is not set`},
 		{`{"mcpServers": {"a b": {"command": "x"}}}`, `server "a b": a server's name is letters, digits`},

@@ -37,12 +37,14 @@ var scopeForm = regexp.MustCompile(`^[\x21\x23-\x5B\x5D-\x7E]{1,200}$`)
 
 // readOAuth reads the field "oauth", which is true or an object.
 func (c *serverConfig) readOAuth() error {
-	switch strings.TrimSpace(string(c.RawOAuth)) {
-	case "", "false", "null":
+	switch text := strings.TrimSpace(string(c.RawOAuth)); {
+	case text == "", text == "false", text == "null":
 		return nil
-	case "true":
+	case text == "true":
 		c.oauth = &oauthConfig{}
 		return nil
+	case text[0] != '{':
+		return errors.New(`the field "oauth" may be true, false or an object`)
 	}
 	var o oauthConfig
 	if err := strict(c.RawOAuth, &o); err != nil {
