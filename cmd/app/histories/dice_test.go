@@ -56,6 +56,9 @@ func newDice(seed uint64) *dice {
 	if d.chance(0.15) {
 		d.length += 8
 	}
+	if d.chance(0.15) { // one right, asked for again and again while people steer
+		d.palette, d.length, d.steers, d.lost = []string{pick(d, []string{"hub_read", "lab_read", "fetch"})}, 9+d.IntN(5), 3, 0
+	}
 	return d
 }
 
