@@ -118,7 +118,9 @@ func (l *turnLog) card(ctx context.Context, asking chat.Asking, wait string) (ch
 	}
 	card.Conversation, card.Turn, card.Wait, card.Asking = c, l.h.ref.Turn, wait, &asking
 	card.Visibility = visibility(l.claimed.Log)
-	card.Until = time.Now().Add(l.r.opts.ConsentTimeout).UTC().Truncate(time.Second)
+	if until := time.Now().Add(l.r.opts.ConsentTimeout).UTC().Truncate(time.Second); card.Until.IsZero() || until.Before(card.Until) {
+		card.Until = until
+	}
 	card.Contributors = chat.Contributors(l.own(), l.h.actor)
 	return card, nil
 }

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"strings"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -191,7 +192,7 @@ func (l links) Link(ctx context.Context, of runtime.LinkFor) (chat.Card, error) 
 	link, err := l.service.Begin(ctx, oauth.For{
 		Actor: of.Actor, Provider: of.Provider, Scopes: of.Scopes, Conversation: of.Conversation, Turn: of.Turn, Wait: of.Wait,
 	})
-	return chat.Card{URL: link.URL, Code: link.Code, Flow: link.Flow, Provider: l.service.Title(of.Provider)}, err
+	return chat.Card{URL: link.URL, Code: link.Code, Flow: link.Flow, Until: link.Until.UTC().Truncate(time.Second), Provider: l.service.Title(of.Provider)}, err
 }
 
 // waits are the turns that wait for accounts. The runtime is made after what

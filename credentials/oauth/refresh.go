@@ -120,12 +120,18 @@ func (s *Service) spend(ctx context.Context, c Configured, intent credentials.In
 	return err
 }
 
+// gateway: such a status may come from what stands in front of the provider, after
+// the provider itself has done what it was asked.
+func gateway(status int) bool {
+	return status == http.StatusInternalServerError || status == http.StatusBadGateway || status == http.StatusGatewayTimeout
+}
+
 // unspent stores that the provider has given no token. What certainly has not
 // reached it, and what it has answered with an error, has spent nothing; of a
 // request whose answer was lost nobody knows.
 func (s *Service) unspent(ctx context.Context, c Configured, intent credentials.Intent, r credentials.Record, why error) error {
 	failed, _ := errors.AsType[*Error](why)
-	answered := failed != nil && (failed.Status >= http.StatusMultipleChoices || failed.Code != "")
+	answered := failed != nil && (failed.Code != "" || failed.Status >= http.StatusMultipleChoices && !gateway(failed.Status))
 	doubt := !refusedForGood(why) && !answered && (failed == nil || failed.Sent || failed.Status != 0)
 	if !refusedForGood(why) && !doubt {
 		if err := s.o.Vault.Release(ctx, intent); err != nil && !errors.Is(err, credentials.ErrChanged) {

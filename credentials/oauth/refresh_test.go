@@ -166,7 +166,8 @@ func TestOutcomesOfARefresh(t *testing.T) {
 		"GitHub's way, with 200":  {refuse(200, `{"error":"bad_refresh_token"}`), true},
 		"Atlassian's way":         {refuse(403, `{"error":"unauthorized_client"}`), true},
 		"a server's fault":        {refuse(500, `{"error":"server_error"}`), false},
-		"a gateway's fault":       {refuse(502, `<html>`), false},
+		"a gateway's fault":       {refuse(502, `<html>`), true}, // the provider behind it may have done it
+		"an overloaded provider":  {refuse(503, `<html>`), false},
 		"too many":                {refuse(429, ``), false},
 		"the app is not accepted": {refuse(401, `{"error":"invalid_client"}`), false},
 		"the answer was lost":     {lost, true},
