@@ -16,11 +16,14 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"reeve/cmd/app"
+	"reeve/cmd/app/apptest"
 	"reeve/credentials"
 	"reeve/credentials/oauth"
 	"reeve/plugins"
@@ -32,7 +35,18 @@ import (
 	"reeve/runtime/mailbox/redistest"
 )
 
-func TestMain(m *testing.M) { redistest.Main(m) }
+// portsVariable names the ports that this package's own main reaches on loopback.
+const portsVariable = "TRACKER_PORTS"
+
+func TestMain(m *testing.M) {
+	apptest.Main(m, []plugins.Plugin{mcp.New(mcp.Options{Environ: os.Environ()})}, func(o *app.Options) {
+		for text := range strings.SplitSeq(os.Getenv(portsVariable), ",") {
+			port, _ := strconv.ParseUint(text, 10, 16)
+			o.Outbound.Ports = append(o.Outbound.Ports, uint16(port))
+		}
+		o.Outbound.Allow = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}
+	})
+}
 
 var (
 	alice = chat.Person("T1", "UALICE")
@@ -194,6 +208,12 @@ func (h *house) page(who chat.Actor, subject string, scopes ...string) (page str
 	if err != nil {
 		h.Fatal(err)
 	}
+	return h.site.browse(link.URL, subject), link
+}
+
+// browse opens a link, presses its button, lets the app in, and sees a page.
+func (s *site) browse(link, subject string) string {
+	s.t.Helper()
 	jar, _ := cookiejar.New(nil)
 	browser := &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	do := func(method, address string) (string, http.Header) {
@@ -203,16 +223,16 @@ func (h *house) page(who chat.Actor, subject string, scopes ...string) (page str
 		}
 		response, err := browser.Do(request)
 		if err != nil {
-			h.Fatal(err)
+			s.t.Fatal(err)
 		}
 		defer response.Body.Close()
 		text, _ := io.ReadAll(response.Body)
 		return string(text), response.Header
 	}
-	do(http.MethodGet, link.URL)
-	_, header := do(http.MethodPost, link.URL)
-	page, _ = do(http.MethodGet, h.site.allow(header.Get("Location"), subject))
-	return page, link
+	do(http.MethodGet, link)
+	_, header := do(http.MethodPost, link)
+	page, _ := do(http.MethodGet, s.allow(header.Get("Location"), subject))
+	return page
 }
 
 // connects has somebody connect an account.
