@@ -64,9 +64,13 @@ func init() { // the table names functions that lead back to it
 	}
 }
 
+// emailScope is what shows the addresses in people's profiles, whatever method
+// reads them.
+const emailScope = "users:read.email"
+
 // AllScopes are the bot scopes that some method here asks for.
 func AllScopes() []string {
-	scopes := []string{"app_mentions:read", "assistant:write", "commands"}
+	scopes := []string{"app_mentions:read", "assistant:write", "commands", emailScope}
 	for _, kind := range []string{"channels", "groups", "im", "mpim"} {
 		scopes = append(scopes, kind+":history", kind+":read", kind+":write")
 	}

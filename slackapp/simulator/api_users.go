@@ -1,5 +1,7 @@
 package simulator
 
+import "slices"
+
 func (s *Server) userObject(u User, locale bool) map[string]any {
 	tz := u.TZ
 	if tz == "" {
@@ -22,7 +24,7 @@ func (s *Server) userObject(u User, locale bool) map[string]any {
 		return out
 	}
 	out["tz"] = tz
-	if u.Email != "" {
+	if u.Email != "" && slices.Contains(s.o.Scopes, emailScope) {
 		profile["email"] = u.Email
 		out["is_email_confirmed"] = !u.EmailUnconfirmed
 	}
