@@ -83,6 +83,10 @@ type Services struct {
 type Providers interface {
 	// Callback is the address of ours that is registered at a provider.
 	Callback(name string) string
+	// Client is the address of ours that says what the bot is as a client, which is
+	// its client id where an issuer reads that (OAuth Client ID Metadata Document).
+	// Empty: there is none.
+	Client(name string) string
 	// Provide makes a provider known, in the place of an earlier one of its name.
 	Provide(p Provider) error
 	// Withdraw takes it out; people's accounts stay.

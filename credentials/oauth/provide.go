@@ -77,6 +77,9 @@ func (p provided) own(name string) bool { return strings.HasPrefix(name, p.plugi
 // Callback implements plugins.Providers.
 func (p provided) Callback(name string) string { return callbackURL(p.service.o.PublicURL, name) }
 
+// Client implements plugins.Providers.
+func (p provided) Client(name string) string { return p.service.clientURL(name) }
+
 // Provide implements plugins.Providers.
 func (p provided) Provide(of plugins.Provider) error {
 	if !p.own(of.Name) {

@@ -58,13 +58,14 @@ const (
 	browserCookie = "reeve_connect"
 )
 
-// Handler serves /connect/... and /callback/..., and nothing else. It needs no
+// Handler serves /connect/..., /callback/... and /client/..., and nothing else. It needs no
 // script in the browser, and leaves nothing in its history or caches.
 func (s *Service) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /connect/{link}", s.showLink)
 	mux.HandleFunc("POST /connect/{link}", s.followLink)
 	mux.HandleFunc("GET /callback/{provider}", s.callback)
+	mux.HandleFunc("GET /client/{provider}", s.showClient)
 	prefix := ""
 	if u, err := url.Parse(s.o.PublicURL); err == nil {
 		prefix = strings.TrimSuffix(u.Path, "/")

@@ -201,10 +201,24 @@ func (s *server) remember(ctx context.Context, was, is kept) (kept, error) {
 	return is, nil
 }
 
-// register makes the bot known to the issuer (RFC 7591), as a public client: there
-// is no secret to keep, and PKCE proves it.
+// clientURL is the bot's client id at an issuer that reads there what it is: then
+// there is nothing to register.
+func (s *server) clientURL(f found) string {
+	methods := f.issuer.TokenEndpointAuthMethodsSupported
+	if !f.issuer.ClientIDMetadataDocumentSupported || len(methods) > 0 && !slices.Contains(methods, "none") {
+		return ""
+	}
+	return s.hub.services.Providers.Client(s.config.provider())
+}
+
+// register makes the bot known to the issuer: by its own address, or by registering
+// it (RFC 7591). It is a public client: there is no secret to keep, and PKCE proves
+// it.
 func (s *server) register(ctx context.Context, f found) (clientID string, err error) {
 	callback := s.callback()
+	if at := s.clientURL(f); at != "" {
+		return at, nil
+	}
 	manually := fmt.Sprintf(`register an app at %s with the callback %s, and put its "client_id" into the file`, f.issuer.Issuer, callback)
 	if f.issuer.RegistrationEndpoint == "" {
 		return "", fmt.Errorf("its authorization server registers nobody by itself: %s", manually)

@@ -32,6 +32,8 @@ func (s *server) reportAccounts(ctx context.Context) (report, error) {
 	switch {
 	case s.config.oauth.ClientID != "":
 		r.lines = append(r.lines, say("the callback to register there for the client %s is %s", line(s.config.oauth.ClientID), s.callback()))
+	case s.clientURL(f) != "":
+		r.lines = append(r.lines, say("nothing has to be registered there: the bot's client id is %s, which has to be reachable from there, and the callback is %s", s.clientURL(f), s.callback()))
 	case f.issuer.RegistrationEndpoint == "", len(methods) > 0 && !slices.Contains(methods, "none"):
 		r.warnings = append(r.warnings, say(`nobody can connect an account: register an app at %s with the callback %s, and put its "client_id" into "oauth"`, line(f.issuer.Issuer), s.callback()))
 	default:

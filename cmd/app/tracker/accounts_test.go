@@ -1,6 +1,9 @@
 package tracker
 
 import (
+	"encoding/json"
+	"fmt"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -131,6 +134,39 @@ func TestBotIsRegisteredOnceForGood(t *testing.T) {
 	}
 	if s.registered != 1 {
 		t.Errorf("it was registered %d times", s.registered)
+	}
+}
+
+// An issuer that reads at the bot's own address what it is needs no registration.
+func TestBotIsKnownByItsOwnAddress(t *testing.T) {
+	s := newSite(t)
+	s.meta.ClientIDMetadataDocumentSupported = true
+	h := newHouse(t, s)
+	h.start()
+	h.ready(1)
+	h.connects(alice, "alice-there")
+	id := s.forms[0].Get("client_id")
+	if id != h.public.URL+"/client/mcp_tracker" || s.registered != 0 {
+		t.Fatalf("the client is %q, registered %d times", id, s.registered)
+	}
+	read := func(address string) (status int, said map[string]any) {
+		response, err := http.Get(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer response.Body.Close()
+		_ = json.NewDecoder(response.Body).Decode(&said)
+		return response.StatusCode, said
+	}
+	status, said := read(id)
+	if status != http.StatusOK || said["client_id"] != id || fmt.Sprint(said["redirect_uris"]) != "["+h.public.URL+"/callback/mcp_tracker]" || said["token_endpoint_auth_method"] != "none" {
+		t.Errorf("%d %v", status, said)
+	}
+	if status, _ := read(h.public.URL + "/client/mcp_other"); status != http.StatusNotFound {
+		t.Errorf("for a provider that is not there: %d", status)
+	}
+	if got := h.calls(alice, "whoami"); got.Text != "you are alice-there" {
+		t.Errorf("got %+v", got)
 	}
 }
 
