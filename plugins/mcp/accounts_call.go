@@ -16,17 +16,6 @@ import (
 	"reeve/plugins"
 )
 
-// registrar is a client for the issuer's own addresses, which follows no redirect.
-func (s *server) registrar(f found) *http.Client {
-	u, err := url.Parse(f.issuer.RegistrationEndpoint)
-	if err != nil {
-		u = &url.URL{}
-	}
-	client := *s.web(u)
-	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return &client
-}
-
 // callWith makes one call with somebody's account, in a session that is this
 // call's alone: no other call, and nobody else's, ever travels in it. It costs two
 // requests before the call and one after it.

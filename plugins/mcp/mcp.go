@@ -10,6 +10,10 @@
 // One goroutine lives for each server (server.run): it connects, lists, offers,
 // waits until the connection ends, and connects again. A call finds the session
 // that there is at its moment, or says that there is none.
+//
+// A server with people's accounts has no such connection (accounts.go): where it
+// is that people connect them is found out and kept, its tools are the operator's
+// list, and each call is a session of its own with its actor's account.
 package mcp
 
 import (
