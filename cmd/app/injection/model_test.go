@@ -63,7 +63,13 @@ func (m model) Complete(ctx context.Context, req agent.Request) (agent.Reply, er
 	if p.interrupt != nil && turn.Actor == p.alice { // while it thinks
 		p.interrupt()
 	}
+	before := p.conflict
 	t.look(req)
+	if p.conflict && !before {
+		m.outside.mu.Lock()
+		p.before = len(m.outside.came)
+		m.outside.mu.Unlock()
+	}
 	reply := t.answer()
 	reply.Tokens = 1
 	return reply, nil

@@ -35,6 +35,7 @@ type play struct {
 	issued   []issued // what the model asked for
 	obeyed   int      // orders that it found
 	conflict bool     // it has read what Bob steered into Alice's turn
+	before   int      // how much had come to the outside then
 	failed   []string // steps of the task
 	posts    []chat.Part
 	answered map[string]bool // cards, by their wait
