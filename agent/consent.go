@@ -78,10 +78,14 @@ func pick(calls []chat.ToolCall, weighed []plugins.Weighed) []pending {
 	return list
 }
 
-func idsOf(list []pending) []string {
+// unbegun are the ids of calls that will not be made before a later entry says so:
+// those that wait, and those that the gate has answered.
+func unbegun(calls []chat.ToolCall, weighed []plugins.Weighed) []string {
 	var ids []string
-	for _, p := range list {
-		ids = append(ids, p.ID)
+	for i, w := range weighed {
+		if held(w) || w.Result != nil {
+			ids = append(ids, calls[i].ID)
+		}
 	}
 	return ids
 }
@@ -148,7 +152,7 @@ func (r *run) unspent(calls []chat.ToolCall) (d chat.Decision, known bool) {
 		if at := slices.IndexFunc(w.Questions, func(q chat.Question) bool { return q.Call == c.ID }); at >= 0 {
 			q := w.Questions[at]
 			d.Calls = append(d.Calls, chat.Decided{
-				Call: c.ID, Tool: q.Tool, Hash: q.Hash, Rule: q.Rule, Provider: q.Provider, Host: q.Host,
+				Call: c.ID, Tool: q.Tool, Hash: q.Hash, Rule: q.Rule, Provider: q.Provider, Account: q.Account, Host: q.Host,
 				Allowed: w.How == chat.ByAnswer && slices.Contains(w.Allowed, c.ID),
 			})
 		}
@@ -183,7 +187,7 @@ func (r *run) refusal(call string) (why string, refused bool) {
 // wait lets the turn wait for its actor, with the results of the other calls in
 // the same step. A steer that waits is read first.
 func (r *run) wait(ctx context.Context, list []pending, results []chat.Entry) error {
-	list, refused := r.bounded(list)
+	list, refused := r.bounded(ctx, list)
 	results = append(results, refused...)
 	if len(list) == 0 {
 		return r.boundary(ctx, results...)
@@ -191,17 +195,18 @@ func (r *run) wait(ctx context.Context, list []pending, results []chat.Entry) er
 	if ctx.Err() != nil {
 		return r.stopped(ctx, ctx.Err(), results)
 	}
-	why := notAsked
+	why, how := notAsked, chat.How("steered")
 	parked, err := r.log.Park(ctx, askingFor(list), results...)
 	var cannot *CannotAsk
 	switch {
 	case errors.As(err, &cannot):
-		why = notApproved + cannot.Why + "." + leftUndone
+		why, how = notApproved+cannot.Why+"."+leftUndone, "cannot_ask"
 	case err != nil:
 		return r.stopped(ctx, err, results)
 	case parked:
 		return ErrParked
 	}
+	r.refuse(ctx, list, how)
 	for _, p := range list {
 		results = append(results, r.result(p.ToolCall, plugins.Result{Error: true, Text: why}))
 	}
@@ -209,7 +214,7 @@ func (r *run) wait(ctx context.Context, list []pending, results []chat.Entry) er
 }
 
 // bounded refuses calls that are too many, or too long, for one card.
-func (r *run) bounded(list []pending) (kept []pending, refused []chat.Entry) {
+func (r *run) bounded(ctx context.Context, list []pending) (kept []pending, refused []chat.Entry) {
 	calls, shown := 0, 0
 	for _, p := range list {
 		if p.Ask != nil {
@@ -220,14 +225,33 @@ func (r *run) bounded(list []pending) (kept []pending, refused []chat.Entry) {
 	if calls <= mostAsked && shown <= mostShown {
 		return list, nil
 	}
+	var asked []pending
 	for _, p := range list {
 		if p.Ask == nil {
 			kept = append(kept, p)
 			continue
 		}
+		asked = append(asked, p)
 		refused = append(refused, r.result(p.ToolCall, plugins.Result{Error: true, Text: tooMuch}))
 	}
+	r.refuse(ctx, asked, "too_much")
 	return kept, refused
+}
+
+// refuse keeps a record of calls about which nobody was asked, and why. They are not
+// made, whether or not it can be kept.
+func (r *run) refuse(ctx context.Context, list []pending, how chat.How) {
+	d := chat.Decision{Wait: "unasked", Ending: chat.Ending{How: how}}
+	for _, p := range list {
+		if q := p.Ask; q != nil {
+			d.Calls = append(d.Calls, chat.Decided{Call: q.Call, Tool: q.Tool, Hash: q.Hash, Rule: q.Rule, Provider: q.Provider, Host: q.Host})
+		} else {
+			d.Calls = append(d.Calls, chat.Decided{Call: p.ID, Tool: p.Tool, Rule: connectRule, Provider: p.Connect.Provider})
+		}
+	}
+	if err := r.options.Tools.Decided(ctx, r.turn.Run(), d); err != nil {
+		r.options.Logger.Error("record of refused calls not kept", "turn", r.turn.ID, "err", err)
+	}
 }
 
 // askingFor is what is asked first: his answer about calls, and only when there

@@ -145,7 +145,7 @@ func TestS1_WhatHasToBeAskedWaits(t *testing.T) {
 		t.Error(diff)
 	}
 	entries := c.log.Entries()
-	if diff := cmp.Diff([]string{"b", "d", "e"}, entries[0].Held); diff != "" {
+	if diff := cmp.Diff([]string{"b", "c", "d", "e"}, entries[0].Held); diff != "" {
 		t.Errorf("held: %s", diff)
 	}
 }

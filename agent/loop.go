@@ -236,7 +236,7 @@ func (r *run) work(ctx context.Context, reply Reply) error {
 	r.turn.Own = append(slices.Clone(own), answer)
 	weighed := r.weigh(ctx, r.asking(), answer.Calls, before)
 	waiting := pick(answer.Calls, weighed)
-	answer.Held = idsOf(waiting)
+	answer.Held = unbegun(answer.Calls, weighed)
 	r.turn.Own = own
 	if err := r.log.Commit(ctx, answer); err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"reeve/plugins"
 	"reeve/runtime/chat"
 	"reeve/runtime/mailbox"
 )
@@ -38,9 +39,28 @@ func (r *Runtime) Answer(ctx context.Context, in chat.Conversation, turn chat.Tu
 	case end.NotYours:
 		return chat.AnswerNotYours, nil
 	case end.Ended:
+		r.keepAnswer(ctx, in, turn, by, waiting, ending)
 		return chat.AnswerRecorded, nil
 	}
 	return chat.AnswerOver, nil
+}
+
+// keepAnswer keeps a record of an answer which no run may come to take up, since the
+// turn can be stopped first.
+func (r *Runtime) keepAnswer(ctx context.Context, in chat.Conversation, turn chat.TurnID, by chat.Actor, w mailbox.OneWait, ending chat.Ending) {
+	if r.opts.Decided == nil || w.Card == nil || w.Card.Card.Asking == nil {
+		return
+	}
+	d := chat.Decision{Wait: w.Card.Card.Wait, Ending: ending}
+	for _, q := range w.Card.Card.Asking.Questions {
+		d.Calls = append(d.Calls, chat.Decided{
+			Call: q.Call, Tool: q.Tool, Hash: q.Hash, Rule: q.Rule, Provider: q.Provider, Host: q.Host,
+			Allowed: ending.How == chat.ByAnswer && slices.Contains(ending.Allowed, q.Call),
+		})
+	}
+	if err := r.opts.Decided(ctx, plugins.Run{Turn: turn, Conversation: in, Actor: by}, d); err != nil {
+		r.opts.Logger.Error("record of an answer not kept", "turn", turn, "by", by.Key(), "err", err)
+	}
 }
 
 // same reports whether two answers are by the same person, of the same calls.

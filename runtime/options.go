@@ -47,6 +47,9 @@ type Options struct {
 	Router Router
 	// Links are how people connect accounts. Nil: they cannot.
 	Links Links
+	// Decided keeps a record of what somebody has answered, once however often it is
+	// told. May be nil: the run that goes on keeps it too.
+	Decided func(ctx context.Context, run plugins.Run, d chat.Decision) error
 	// ConsentTimeout is how long a turn waits for its actor; 1 h.
 	ConsentTimeout time.Duration
 	// MaxTasks is how many tasks are tried at once in this process; 8.

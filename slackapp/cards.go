@@ -28,8 +28,11 @@ type Connections interface {
 	// Enter takes the code that a flow's page shows. sentence is for the person;
 	// done: the window has nothing more to ask.
 	Enter(ctx context.Context, flow string, by chat.Actor, code string) (sentence string, done bool, err error)
-	// Disconnect ends a person's own connection; sentence is for him.
-	Disconnect(ctx context.Context, by chat.Actor, provider string) (sentence string, err error)
+	// Refuse ends a flow whose account its person does not want to connect.
+	Refuse(ctx context.Context, flow string, by chat.Actor) (sentence string, err error)
+	// DisconnectAccount ends a person's own connection to an account of that name, if
+	// that is still the one; sentence is for him.
+	DisconnectAccount(ctx context.Context, by chat.Actor, provider, account string) (sentence string, err error)
 }
 
 // Cards does what the buttons of cards say.
@@ -69,7 +72,16 @@ func (c *Cards) Click(ctx context.Context, k Click) (func(context.Context), erro
 	switch string(kind) + " " + button {
 	case "consent allow":
 		return c.answer(ctx, k, value, in, k.Ticked, false)
-	case "consent refuse", "connect refuse":
+	case "consent refuse":
+		return c.answer(ctx, k, value, in, nil, true)
+	case "connect refuse":
+		// The link ends with the wait: whoever opened it later would connect what
+		// was just refused.
+		if c.Connections != nil && value.Flow != "" {
+			if _, err := c.Connections.Refuse(ctx, value.Flow, k.By); err != nil {
+				return nil, fmt.Errorf("refuse flow: %w", err)
+			}
+		}
 		return c.answer(ctx, k, value, in, nil, true)
 	case "connect code":
 		return func(ctx context.Context) { c.askCode(ctx, k, value.Flow) }, nil
@@ -117,7 +129,7 @@ func (c *Cards) disconnect(ctx context.Context, k Click, v pressed) (func(contex
 	if c.Connections == nil {
 		return c.say(k, TextCardOver), nil
 	}
-	sentence, err := c.Connections.Disconnect(ctx, k.By, v.Provider)
+	sentence, err := c.Connections.DisconnectAccount(ctx, k.By, v.Provider, v.Account)
 	if err != nil {
 		return nil, fmt.Errorf("disconnect %s: %w", v.Provider, err)
 	}

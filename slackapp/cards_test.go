@@ -59,7 +59,9 @@ func (d *decider) Enter(_ context.Context, flow string, by chat.Actor, code stri
 	return d.enter(flow, code)
 }
 
-func (d *decider) Disconnect(_ context.Context, by chat.Actor, provider string) (string, error) {
+func (d *decider) Refuse(context.Context, string, chat.Actor) (string, error) { return "", d.err }
+
+func (d *decider) DisconnectAccount(_ context.Context, by chat.Actor, provider, _ string) (string, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.calls = append(d.calls, fmt.Sprintf("disconnect %s %s", by.User, provider))

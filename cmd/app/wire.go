@@ -93,7 +93,7 @@ func (a assembly) serve(ctx context.Context) (err error) {
 		return err
 	}
 	options := a.runtime(box, edge, a.agent(box, model, extended.gate), self.User, extended)
-	options.Place, options.Links = readings.Place, people.links()
+	options.Place, options.Links, options.Decided = readings.Place, people.links(), extended.gate.Decided
 	if options.Router, err = a.router(); err != nil {
 		return err
 	}

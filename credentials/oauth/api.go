@@ -176,7 +176,8 @@ func (a *apiCall) within(request context.Context) (context.Context, func()) {
 // notTheirs are headers that a plugin does not set.
 var notTheirs = map[string]bool{
 	"Authorization": true, "Cookie": true, "Cookie2": true, "Host": true,
-	"X-Http-Method": true, "X-Http-Method-Override": true, "X-Method-Override": true,
+	"Accept-Encoding": true, // what is packed cannot be looked through for tokens
+	"X-Http-Method":   true, "X-Http-Method-Override": true, "X-Method-Override": true,
 }
 
 // send sends a request, and once more with another token if the first is refused.
@@ -243,6 +244,7 @@ func (t *spending) once(ctx context.Context, r *http.Request, body []byte, beare
 	response.Header.Del("Set-Cookie")
 	response.Header.Del("Set-Cookie2")
 	response.Request, response.TLS = r, nil // as the plugin wrote it
+	response.Trailer = nil                  // in which nobody looks for tokens
 	return response, nil
 }
 

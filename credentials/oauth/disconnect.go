@@ -12,6 +12,16 @@ import (
 	"reeve/runtime/chat"
 )
 
+// DisconnectAccount is Disconnect for the account of a name: another one that has
+// taken its place stays.
+func (s *Service) DisconnectAccount(ctx context.Context, by chat.Actor, provider, account string) (sentence string, err error) {
+	record, err := s.o.Vault.Get(ctx, credentials.Owner{Actor: by, Provider: provider})
+	if err == nil && account != "" && record.AccountName != account {
+		return fmt.Sprintf("That account at %s is not connected any more; another one is. Your home tab disconnects it.", s.Title(provider)), nil
+	}
+	return s.Disconnect(ctx, by, provider)
+}
+
 // Disconnect ends somebody's connection: the account is taken out here first, so
 // that from the next request on nothing uses it, and then given back at the
 // provider. The sentence is for him.

@@ -3,7 +3,7 @@ package gate
 import (
 	"context"
 	"fmt"
-	"slices"
+	"strings"
 
 	"reeve/plugins"
 	"reeve/runtime/chat"
@@ -37,10 +37,10 @@ type Use struct {
 	Key      string // the call's, for good
 }
 
-// account asks whether the actor has what the tool needs.
-func (x *exam) account(ctx context.Context, g *Gate, asked plugins.Asked) (denial string) {
+// look finds out what the actor has at the tool's provider, once.
+func (x *exam) look(ctx context.Context, g *Gate, asked plugins.Asked) (denial string) {
 	t := x.tool
-	if !t.Account {
+	if !t.Account || !asked.Run.Actor.IsPerson() {
 		return ""
 	}
 	standing, err := question(ctx, g, func(ctx context.Context) (Standing, error) {
@@ -50,46 +50,40 @@ func (x *exam) account(ctx context.Context, g *Gate, asked plugins.Asked) (denia
 		g.options.Logger.Error("account not looked up", "turn", asked.Run.Turn, "tool", t.Name, "provider", t.Provider, "err", err)
 		return unchecked
 	}
-	need := &plugins.Connect{Provider: t.Provider, Scopes: t.Scopes}
-	if standing.Connected {
-		if len(standing.Lacking) == 0 {
-			return ""
-		}
-		need.Lacking = standing.Lacking
-	}
-	if slices.Contains(unconnected(asked.Run), t.Provider) {
-		return notMade + fmt.Sprintf("the person for whom you act was asked to connect an account at %s in this turn, and has not.", t.Provider) + owed
-	}
-	x.connect = need
-	return notMade + fmt.Sprintf("the person for whom you act has to connect an account at %s first.", t.Provider) + owed
+	x.standing = standing
+	return ""
 }
 
-// unconnected are the providers at which the actor was to connect an account in
-// this turn and has not.
-func unconnected(run plugins.Run) []string {
-	var list []string
-	for _, d := range decisions(run) {
+// account asks whether the actor has what the tool needs.
+func (x *exam) account(asked plugins.Asked) (rule, denial string) {
+	t := x.tool
+	if !t.Account || x.standing.Connected && len(x.standing.Lacking) == 0 {
+		return "", ""
+	}
+	past := decisions(asked.Run)
+	asks := 0
+	for _, d := range past {
+		if d.Wait != "" {
+			asks++
+		}
 		for _, c := range d.Calls {
-			if c.Rule == RuleConnect && !c.Allowed {
-				list = append(list, c.Provider)
+			switch {
+			case c.Rule != RuleConnect || c.Provider != t.Provider:
+			case c.Allowed:
+				return ruleAccount, notMade + fmt.Sprintf("the account that the person for whom you act has connected at %s has not granted what it needs (%s).", t.Provider, strings.Join(x.standing.Lacking, ", ")) + owed
+			default:
+				return ruleAccount, notMade + fmt.Sprintf("the person for whom you act was asked to connect an account at %s in this turn, and has not.", t.Provider) + owed
 			}
 		}
 	}
-	return list
-}
-
-// accountName is what a provider calls the actor's account, for a card.
-func (g *Gate) accountName(ctx context.Context, who chat.Actor, t plugins.Tool) string {
-	if !t.Account {
-		return ""
+	if asks >= MaxAsked {
+		return string(RuleAskedOut), notMade + sentences[RuleAskedOut]
 	}
-	standing, err := question(ctx, g, func(ctx context.Context) (Standing, error) {
-		return g.options.Accounts.Look(ctx, who, t.Provider, t.Scopes)
-	})
-	if err != nil {
-		return ""
+	x.connect = &plugins.Connect{Provider: t.Provider, Scopes: t.Scopes}
+	if x.standing.Connected {
+		x.connect.Lacking = x.standing.Lacking
 	}
-	return standing.Name
+	return ruleAccount, notMade + fmt.Sprintf("the person for whom you act has to connect an account at %s first.", t.Provider) + owed
 }
 
 // usable reports whether a tool can be offered at all: one that needs an account

@@ -11,6 +11,7 @@ type subject struct {
 	hash     string // of its tool and arguments
 	host     string
 	provider string
+	account  string // as its provider calls it
 }
 
 // situationOf is what a run's transcript says about a call. The transcript is
@@ -74,7 +75,8 @@ func (p *Past) add(d chat.Decision, of subject) {
 		switch {
 		case c.Rule == RuleConnect:
 		case c.Allowed:
-			p.Call = p.Call || c.Call == of.call && c.Hash == of.hash
+			// A card that named an account was answered for that account.
+			p.Call = p.Call || c.Call == of.call && c.Hash == of.hash && (c.Account == "" || c.Account == of.account)
 			p.Host = p.Host || Rule(c.Rule) == RulePrivateSends && of.host != "" && c.Host == of.host
 			p.Provider = p.Provider || Rule(c.Rule) == RuleConflictReads && of.provider != "" && c.Provider == of.provider
 		case d.How != chat.ByMessage && d.How != chat.ByOperator:

@@ -44,6 +44,8 @@ type exam struct {
 	record
 	tool    *tool
 	checked json.RawMessage // the arguments
+	// standing is what the actor has at the tool's provider.
+	standing Standing
 	// private: from here on somebody's rights may have been spent, so that what
 	// comes of it is his.
 	private bool
@@ -72,6 +74,10 @@ func (x *exam) pass(ctx context.Context, g *Gate, asked plugins.Asked) (denial s
 		x.rule = rule
 		return denial
 	}
+	if denial := x.look(ctx, g, asked); denial != "" {
+		x.rule = ruleAccount
+		return denial
+	}
 	rule, denial := x.consent(ctx, g, asked)
 	if x.rule = rule; denial != "" {
 		return denial
@@ -83,8 +89,8 @@ func (x *exam) pass(ctx context.Context, g *Gate, asked plugins.Asked) (denial s
 			return denial
 		}
 	}
-	if denial := x.account(ctx, g, asked); denial != "" {
-		x.rule = ruleAccount
+	if rule, denial := x.account(asked); denial != "" {
+		x.rule = rule
 		return denial
 	}
 	if ctx.Err() != nil { // it ended while it was asked
@@ -110,11 +116,11 @@ func (x *exam) consent(ctx context.Context, g *Gate, asked plugins.Asked) (rule,
 		facts.Always = always || err != nil
 	}
 	hash := callHash(t.Name, x.checked)
-	verdict := Judge(facts, situationOf(asked.Run, subject{asked.Call.ID, hash, facts.Host, t.Provider}), g.options.Policy)
+	verdict := Judge(facts, situationOf(asked.Run, subject{asked.Call.ID, hash, facts.Host, t.Provider, x.standing.Name}), g.options.Policy)
 	if verdict.Decision == Ask {
 		x.question = &chat.Question{
 			Call: asked.Call.ID, Tool: t.Name, Arguments: visible(x.checked), Hash: hash, Rule: string(verdict.Rule),
-			Provider: t.Provider, Account: g.accountName(ctx, asked.Run.Actor, t.Tool), Host: facts.Host, Sends: t.Sends, Write: t.Access == plugins.Write,
+			Provider: t.Provider, Account: x.standing.Name, Host: facts.Host, Sends: t.Sends, Write: t.Access == plugins.Write,
 		}
 	}
 	return string(verdict.Rule), verdict.Sentence(facts)

@@ -105,9 +105,9 @@ type Entry struct {
 	DM string `json:"-"`
 	// Calls are the tool calls of an assistant entry.
 	Calls []ToolCall `json:"calls,omitempty"`
-	// Held are the ids of calls that were not to be made yet when the entry was
-	// written: somebody had to be asked first. A later entry's Decision says what
-	// became of them.
+	// Held are the ids of calls that were not to be made when the entry was written:
+	// somebody had to be asked first, or they were refused. A later entry's Decision
+	// says which of them may be.
 	Held []string `json:"held,omitempty"`
 	// Decision is what a consent entry records.
 	Decision *Decision `json:"decision,omitempty"`

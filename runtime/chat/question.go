@@ -84,6 +84,7 @@ type Decided struct {
 	Hash     string `json:"hash"`
 	Rule     string `json:"rule,omitempty"`
 	Provider string `json:"provider,omitempty"`
+	Account  string `json:"account,omitempty"` // that the card named
 	Host     string `json:"host,omitempty"`
 	Allowed  bool   `json:"allowed,omitempty"`
 }
