@@ -136,7 +136,7 @@ func TestAfterADowntime(t *testing.T) {
 // finds out, and nothing is given or reported a second time.
 func TestDeathBehindTheStart(t *testing.T) {
 	for _, away := range []time.Duration{0, 3 * time.Hour} {
-		h, p := asked(t, `{"text":"tea","at":"in 10 minutes"}`)
+		h, _ := asked(t, `{"text":"tea","at":"in 10 minutes"}`)
 		h.Advance(10 * time.Minute)
 		services := h.Services()
 		start := services.Start
@@ -145,7 +145,7 @@ func TestDeathBehindTheStart(t *testing.T) {
 			h.StoreAway(errors.New("killed"))
 			return false, errors.Join(err, errors.New("killed"))
 		}
-		p = open(services)
+		p := open(services)
 		_, _ = p.look(t.Context())
 		h.StoreAway(nil)
 		h.Advance(away)

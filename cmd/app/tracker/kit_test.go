@@ -67,7 +67,6 @@ type house struct {
 	gate   *gate.Gate
 	reload chan os.Signal
 	stop   func()
-	told   []chat.Part
 	heard  strings.Builder // all results
 }
 
