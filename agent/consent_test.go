@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -21,16 +22,19 @@ import (
 type asker struct {
 	desk
 	linked  bool // the account is there
+	mu      *sync.Mutex
 	made    *[]string
 	decided *[]chat.Decision
 }
 
 func newAsker() asker {
-	a := asker{made: &[]string{}, decided: &[]chat.Decision{}}
+	a := asker{mu: &sync.Mutex{}, made: &[]string{}, decided: &[]chat.Decision{}}
 	for _, name := range []string{"free", "ask", "ask_long", "link", "never"} {
 		a.specs = append(a.specs, plugins.Spec{Name: name, Effect: plugins.Once})
 	}
 	a.call = func(_ context.Context, asked plugins.Asked) plugins.Result {
+		a.mu.Lock()
+		defer a.mu.Unlock()
 		*a.made = append(*a.made, asked.Call.ID)
 		return plugins.Result{Text: "did " + asked.Call.ID}
 	}

@@ -160,10 +160,15 @@ func TestKeysAreReadOrRefusedWithoutBeingShown(t *testing.T) {
 func FuzzOpen(f *testing.F) {
 	r := ring(f, keyOf("1", 'a'))
 	sealed, _ := r.Seal(sealedFor, []byte(canary))
-	f.Add(sealed)
+	// What was sealed opens; each process of a fuzz run seals otherwise, so that it
+	// is no seed itself.
+	if got, err := r.Open(sealedFor, sealed); err != nil || string(got) != canary {
+		f.Fatalf("opened as %q, %v", got, err)
+	}
+	f.Add(append([]byte{sealed[0] ^ 1}, sealed[1:]...))
 	f.Add(sealed[:20])
 	f.Fuzz(func(t *testing.T, input []byte) {
-		if got, err := r.Open(sealedFor, input); err == nil && (!bytes.Equal(input, sealed) || string(got) != canary) {
+		if got, err := r.Open(sealedFor, input); err == nil {
 			t.Errorf("opened %x as %q", input, got)
 		}
 	})
