@@ -8,3 +8,6 @@ var (
 		return g.tools[tool].read(written)
 	}
 )
+
+// Visible is how a card shows arguments.
+var Visible = visible

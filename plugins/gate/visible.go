@@ -6,38 +6,77 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	// widest is the longest text that is laid out over several lines: no card has
+	// room for a longer one. deepest is how deep such a text may be nested: what is
+	// indented grows by the square of that.
+	widest  = 32 << 10
+	deepest = 32
 )
 
 // visible is a call's arguments as a person is shown them, whole: JSON over
 // several lines, in which each character that he would not see, or that would
 // change how others are shown, is written as its escape.
 func visible(arguments json.RawMessage) string {
-	var value any
-	decoder := json.NewDecoder(bytes.NewReader(arguments))
-	decoder.UseNumber()
-	if err := decoder.Decode(&value); err != nil {
-		return fmt.Sprintf("%q", arguments) // no call passes with what cannot be read
-	}
-	var out strings.Builder
-	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	if err := encoder.Encode(value); err != nil {
-		return fmt.Sprintf("%q", arguments)
-	}
-	var shown strings.Builder
-	for _, r := range strings.TrimSpace(out.String()) {
-		switch {
-		case r == '\n' || unicode.IsPrint(r) && !unicode.Is(blank, r):
-			shown.WriteRune(r)
-		case r > 0xFFFF:
-			high, low := surrogates(r)
-			fmt.Fprintf(&shown, `\u%04x\u%04x`, high, low)
-		default:
-			fmt.Fprintf(&shown, `\u%04x`, r)
+	out := bytes.NewBuffer(arguments)
+	if len(arguments) <= widest && depth(arguments) <= deepest {
+		out = new(bytes.Buffer)
+		if err := json.Indent(out, arguments, "", "  "); err != nil {
+			return fmt.Sprintf("%q", arguments) // no call passes with what cannot be read
 		}
 	}
+	var shown strings.Builder
+	text := out.String()
+	for i := 0; i < len(text); {
+		if text[i] == '\\' && i+1 < len(text) {
+			n := 2
+			if c, known := readable[text[i:min(i+6, len(text))]]; known {
+				shown.WriteByte(c)
+				n = 6
+			} else {
+				shown.WriteString(text[i : i+n])
+			}
+			i += n
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(text[i:])
+		show(&shown, r)
+		i += n
+	}
 	return shown.String()
+}
+
+// readable are the characters that were escaped for the sake of HTML.
+var readable = map[string]byte{`\u003c`: '<', `\u003e`: '>', `\u0026`: '&'}
+
+func show(to *strings.Builder, r rune) {
+	switch {
+	case r == '\n' || unicode.IsPrint(r) && !unicode.Is(blank, r):
+		to.WriteRune(r)
+	case r > 0xFFFF:
+		high, low := surrogates(r)
+		fmt.Fprintf(to, `\u%04x\u%04x`, high, low)
+	default:
+		fmt.Fprintf(to, `\u%04x`, r)
+	}
+}
+
+// depth is how deep JSON is nested, or more where brackets stand in its texts.
+func depth(raw json.RawMessage) int {
+	now, most := 0, 0
+	for _, b := range raw {
+		switch b {
+		case '{', '[':
+			now++
+			most = max(most, now)
+		case '}', ']':
+			now--
+		}
+	}
+	return most
 }
 
 // surrogates are the two escapes by which JSON writes a character beyond the
