@@ -43,7 +43,7 @@ test: deps ## all tests but those of race, chaos, conformance, mutants and fuzz 
 	go test -p=4 -shuffle=$(SHUFFLE) -timeout=10m $(TESTED)
 
 race: deps deps-race ## tests of the packages in which goroutines meet, with the race detector [2 min]
-	CGO_ENABLED=1 go test -race -shuffle=$(SHUFFLE) -timeout=10m $(RACED)
+	CGO_ENABLED=1 go test -race -p=4 -shuffle=$(SHUFFLE) -timeout=10m $(RACED)
 
 chaos: deps ## kill and freeze Redis and the bot while people speak; cut the append-only file [2 min]
 	go test -count=1 -v -parallel=4 -timeout=120m $(CHAOS) $(CHAOS_FLAGS)
