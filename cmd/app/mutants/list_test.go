@@ -3,9 +3,10 @@ package mutants
 // The tests of the mailbox that a mutant has to get past, cheapest first. The
 // model checker needs no server.
 const (
-	mailbox = "./runtime/mailbox"
-	model   = "TestP4_Model"
-	vault   = "./credentials"
+	mailbox  = "./runtime/mailbox"
+	model    = "TestP4_Model"
+	vault    = "./credentials"
+	memories = "./memory"
 )
 
 var shortModel = []string{"-model.for=20s", "-model.seed=1"}
@@ -187,5 +188,16 @@ var mutants = []mutant{
 		what:    "calls that were not ticked are made",
 		changes: []change{{"agent/consent.go", "w.How == chat.ByAnswer && slices.Contains(w.Allowed, c.ID),", "w.How == chat.ByAnswer,"}},
 		pkg:     histories, tests: played, args: fewHistories,
+	},
+	{
+		what: "personal extraction is given everything in the turn",
+		changes: []change{{"memory/evidence.go",
+			"return run.Instruction(e) && (e.Origin == chat.Request || e.Origin == chat.Steer)", "return e.Turn == run.Turn"}},
+		pkg: memories, tests: "TestNothingOfOthersBecomesAlicesMemory|TestWhatIsRememberedForAliceIsWordedFromHerWordsAlone",
+	},
+	{
+		what:    "two tries of one task write both",
+		changes: []change{{"memory/book.go", "case wrote[m.By] || b.says(m, now):", "case false && wrote[m.By] || b.says(m, now):"}},
+		pkg:     memories, tests: "TestTwoTriesOfOneTaskAtOnceWriteOnce",
 	},
 }

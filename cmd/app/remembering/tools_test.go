@@ -28,16 +28,20 @@ func (p place) direct(channel string, words ...string) bool {
 	return false
 }
 
-// What Alice has forgotten through the bot is in no prompt any more, she is told
-// what it was, and she has it brought back.
+// What Alice has forgotten through the bot, which asks her since the memory itself
+// stands in the prompt, is in no prompt any more, she is told what it was, and
+// she has it brought back.
 func TestAliceHasItForgotten(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t, "MEMORY_EXTRACTION=off", "WRITE_CONSENT=conflict")
+	p := newPlace(t, "MEMORY_EXTRACTION=off")
 	p.proposes("preference", "code review style", "Prefers terse code reviews.", terse)
 	p.Start(t)
 	bot := "<@" + p.Slack.Bot().UserID + "> "
 	p.asks(simulator.Alice, simulator.General, bot+"remember that "+terse, "I will", scripted.Call("call_1", "remember", map[string]any{"for": "me", "spans": []string{terse}}))
-	p.asks(simulator.Alice, simulator.General, bot+"forget how I like my reviews", "done", scripted.Call("call_2", "forget", map[string]any{"about": "code review style"}))
+	p.Model.Then(scripted.Call("call_2", "forget", map[string]any{"about": "code review style"}), scripted.Answer("done"))
+	root := p.Slack.Say(simulator.Alice, simulator.General, bot+"forget how I like my reviews", simulator.SayOptions{})
+	p.clicks(simulator.Alice, simulator.AliceDM, p.card(simulator.AliceDM), "card:consent:allow", "call_2")
+	p.answered(simulator.General, root, "done")
 	p.Until(t, "she is told what was forgotten", func() bool { return p.direct(simulator.AliceDM, "Forgotten", "Prefers terse code reviews.") })
 	if tab := p.home(simulator.Alice); !strings.Contains(tab, "Forgotten: code review style") {
 		t.Errorf("Alice sees %s", tab)
