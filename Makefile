@@ -11,6 +11,8 @@ MODEL ?= 60s
 # plays 5000, the same for every change. HISTORIES_FLAGS=-seed=N plays those of an
 # earlier run.
 HISTORIES ?= 100000
+# How many of them the binary with Redis plays; make test plays 12.
+BINARY_HISTORIES ?= 200
 HISTORIES_FLAGS ?= -seed=0
 # Which benchmarks make bench runs.
 BENCH ?= .
@@ -54,8 +56,8 @@ conformance: deps-node ## Slack clients that others wrote against the simulator,
 model: ## the model checker of the turn machine, for MODEL (60s); it prints its frontier [1 min]
 	go test -count=1 -v -run='^TestP4_Model$$' -timeout=60m ./runtime/mailbox -model.for=$(MODEL) $(MODEL_FLAGS)
 
-histories: ## random histories with a hostile model, HISTORIES of them (100000) [20 min]
-	go test -count=1 -v -run='^TestS1_Histories$$' -timeout=120m ./cmd/app/histories -histories=$(HISTORIES) $(HISTORIES_FLAGS)
+histories: deps ## random histories with a hostile model, HISTORIES of them (100000), and BINARY_HISTORIES (200) through the binary [20 min]
+	go test -count=1 -v -run='^TestS1_(Binary)?Histories$$' -timeout=120m ./cmd/app/histories -histories=$(HISTORIES) -binary=$(BINARY_HISTORIES) $(HISTORIES_FLAGS)
 
 mutants: deps ## break one rule at a time, and see that a test fails each time [2 min]
 	go test -count=1 -v -timeout=60m $(MUTANTS)

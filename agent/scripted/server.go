@@ -162,6 +162,13 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
+	if step.Await != nil {
+		known, ok := step.Await(r.Context())
+		if !ok {
+			return
+		}
+		step = known
+	}
 	s.answer(w, r, request, step)
 }
 

@@ -1,6 +1,7 @@
 package scripted
 
 import (
+	"context"
 	"encoding/json"
 	"time"
 
@@ -26,6 +27,9 @@ type Step struct {
 	Every time.Duration
 	// When, if set, lets the step wait for a request that it fits.
 	When func(Request) bool
+	// Await, if set, says what is answered once that is known; ctx ends with the
+	// request. False: nothing is.
+	Await func(ctx context.Context) (Step, bool)
 
 	hold <-chan struct{}
 }

@@ -1,6 +1,7 @@
 package histories
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -58,7 +59,12 @@ type said struct {
 	words   int
 	outcome runtime.Outcome
 	changed bool // edited, deleted, or stopped
+	// mark is what tells its text from all others, where that is not made of its
+	// timestamp.
+	mark string
 }
+
+func (m said) token() string { return cmp.Or(m.mark, token(m.ID.TS)) }
 
 // click is an answer to a card that somebody has given.
 type click struct {

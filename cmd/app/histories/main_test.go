@@ -11,22 +11,25 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"reeve/cmd/app/apptest"
+	"reeve/plugins"
 )
 
 var (
 	count = flag.Int("histories", 5000, "how many histories are played")
 	trace = flag.Bool("trace", false, "print what is done, one act a line")
+	wired = flag.Int("binary", 12, "how many histories are played through the binary and Redis")
 	seed  = flag.Uint64("seed", 1, "the seed of the first; each later one has the next; 0: the time")
 )
+
+func TestMain(m *testing.M) { apptest.Main(m, []plugins.Plugin{desk{}}) }
 
 // No call spends anybody's rights but those of its turn's actor, by a rule of the
 // table or by his click for that very call; and nothing is lost or stuck on the
 // way.
 func TestS1_Histories(t *testing.T) {
-	first := *seed
-	if first == 0 {
-		first = uint64(time.Now().UnixNano())
-	}
+	first := firstSeed()
 	defer debug.SetGCPercent(debug.SetGCPercent(400)) // the store makes much that lives briefly
 	n := *count
 	if testing.Short() {
@@ -74,6 +77,13 @@ func TestS1_Histories(t *testing.T) {
 			}
 		}
 	}
+}
+
+func firstSeed() uint64 {
+	if *seed == 0 {
+		return uint64(time.Now().UnixNano())
+	}
+	return *seed
 }
 
 // play plays one history, and says what was wrong with it.

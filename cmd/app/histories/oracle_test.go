@@ -47,7 +47,7 @@ func (o *oracle) check() {
 		if p.Card != nil && p.Edits == "" && p.Card.Wait != "" {
 			o.card(p)
 		}
-		if o.in.Channel == "C1" && p.To.DM == "" && (p.Card != nil || strings.Contains(p.Markdown, `"host"`)) {
+		if !o.dice.dm && p.To.DM == "" && (p.Card != nil || strings.Contains(p.Markdown, `"host"`)) {
 			o.wrong("all can read what a call is about: %+v", p)
 		}
 	}
@@ -167,7 +167,7 @@ func (o *oracle) foreign(s *story, a *ask, at int) bool {
 			return true
 		}
 		for _, found := range tokenForm.FindAllString(m.Content, -1) {
-			if !slices.ContainsFunc(o.said, func(m said) bool { return token(m.ID.TS) == found && s.took(m.ID.TS, at) }) {
+			if !slices.ContainsFunc(o.said, func(m said) bool { return m.token() == found && s.took(m.ID.TS, at) }) {
 				return true
 			}
 		}
@@ -306,7 +306,7 @@ func (o *oracle) card(p post) {
 		o.wrong("a card was posted for turn %s, which nobody knows", p.Turn)
 		return
 	}
-	if to := p.To.DM; o.in.Channel == "C1" && to != s.actor.User {
+	if to := p.To.DM; !o.dice.dm && to != s.actor.User {
 		o.wrong("%s was asked in turn %s of %s", to, p.Turn, s.actor.Key())
 	}
 	asked := 0
@@ -390,7 +390,7 @@ func (o *oracle) prompt(a *ask) {
 			continue
 		}
 		for _, found := range tokenForm.FindAllString(m.Content, -1) {
-			if !slices.ContainsFunc(o.said, func(m said) bool { return token(m.ID.TS) == found && s.took(m.ID.TS, len(s.log)) }) {
+			if !slices.ContainsFunc(o.said, func(m said) bool { return m.token() == found && s.took(m.ID.TS, len(s.log)) }) {
 				o.wrong("%s stands as the request in turn %s of %s", found, s.id, s.actor.Key())
 			}
 		}

@@ -84,7 +84,7 @@ func (h *house) authorOf(text string) chat.Actor {
 	defer h.mu.Unlock()
 	if found := tokenForm.FindString(text); found != "" {
 		for _, m := range h.said {
-			if token(m.ID.TS) == found {
+			if m.token() == found {
 				return m.Author
 			}
 		}
