@@ -30,7 +30,8 @@ func launch(t testing.TB, env []string, command []string, into ...*Journal) *Pro
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Dir = t.TempDir()
 	cmd.Env = append(plainEnvironment(), env...)
-	cmd.Stderr = &lineWriter{journals: append([]*Journal{p.Journal}, into...)}
+	written := &lineWriter{journals: append([]*Journal{p.Journal}, into...)}
+	cmd.Stdout, cmd.Stderr = written, written
 	dieWithParent(cmd)
 	started := make(chan error, 1)
 	go func() {

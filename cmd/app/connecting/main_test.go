@@ -5,17 +5,13 @@ package connecting
 
 import (
 	"bytes"
-	"context"
 	"crypto/x509"
 	"encoding/base64"
-	"encoding/json"
-	"encoding/pem"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/cookiejar"
-	"net/http/httptest"
 	"net/netip"
 	"net/url"
 	"os"
@@ -23,7 +19,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -42,7 +37,7 @@ const (
 )
 
 func TestMain(m *testing.M) {
-	apptest.Main(m, []plugins.Plugin{acme{}}, func(o *app.Options) {
+	apptest.Main(m, []plugins.Plugin{acme{}, nosy{}}, func(o *app.Options) {
 		u, err := url.Parse(os.Getenv(apiVariable))
 		if err != nil {
 			panic(err)
@@ -61,126 +56,37 @@ var fast = func() apptest.Intervals {
 	return i
 }()
 
-// acme is a plugin that reads with its actor's account.
-type acme struct{}
-
-func (acme) Name() string { return "acme" }
-
-func (acme) Open(context.Context, plugins.Services) (plugins.Extension, error) {
-	return plugins.Extension{Tools: []plugins.Tool{plugins.MustTool(
-		plugins.Tool{Name: "acme_whoami", Description: "Says who you are there.", Effect: plugins.Pure, Access: plugins.Read, Provider: "acme", Account: true, Scopes: []string{"read"}},
-		func(ctx context.Context, call plugins.Call, _ struct{}) (plugins.Result, error) {
-			request, err := http.NewRequestWithContext(ctx, "GET", os.Getenv(apiVariable)+"/api/whoami", nil)
-			if err != nil {
-				return plugins.Result{}, err
-			}
-			response, err := call.Account.HTTP.Do(request)
-			if err != nil {
-				return plugins.Result{}, err
-			}
-			defer response.Body.Close()
-			text, err := io.ReadAll(response.Body)
-			return plugins.Result{Text: string(text)}, err
-		})}}, nil
-}
-
-// provider is a provider of OAuth at which whoever comes is signed in as the
-// account that his browser says.
-type provider struct {
-	base string
-
-	mu      sync.Mutex
-	codes   map[string]string // whose
-	tokens  map[string]string
-	spent   []string // whose account has read
-	revoked int
-}
-
-func newProvider(t *testing.T) (p *provider, roots string) {
-	t.Helper()
-	p = &provider{codes: map[string]string{}, tokens: map[string]string{}}
-	server := httptest.NewUnstartedServer(p)
-	server.StartTLS()
-	t.Cleanup(server.Close)
-	p.base = server.URL
-	roots = filepath.Join(t.TempDir(), "roots.pem")
-	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
-	if err := os.WriteFile(roots, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return p, roots
-}
-
-func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	_ = r.ParseForm()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	who := p.tokens[strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")]
-	switch r.URL.Path {
-	case "/token":
-		whose := p.codes[r.PostForm.Get("code")]
-		delete(p.codes, r.PostForm.Get("code"))
-		w.Header().Set("Content-Type", "application/json")
-		if whose == "" || r.PostForm.Get("code_verifier") == "" {
-			w.WriteHeader(http.StatusBadRequest)
-			_, _ = io.WriteString(w, `{"error":"invalid_grant"}`)
-			return
-		}
-		token := fmt.Sprintf("acme-token-%d-%s", len(p.tokens), whose)
-		p.tokens[token] = whose
-		_ = json.NewEncoder(w).Encode(map[string]any{"access_token": token, "token_type": "bearer", "scope": "read"})
-	case "/revoke":
-		p.revoked++
-		delete(p.tokens, r.PostForm.Get("token"))
-	case "/me", "/api/whoami":
-		if who == "" {
-			w.WriteHeader(http.StatusUnauthorized)
-			return
-		}
-		if r.URL.Path == "/api/whoami" {
-			p.spent = append(p.spent, who)
-		}
-		_ = json.NewEncoder(w).Encode(map[string]string{"id": who, "name": who + " of Acme"})
-	}
-}
-
-// allow is somebody at the provider who lets the app in: where his browser goes.
-func (p *provider) allow(address, whose string) string {
-	u, _ := url.Parse(address)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	code := fmt.Sprintf("code-%d-%s", len(p.codes)+len(p.tokens), whose)
-	p.codes[code] = whose
-	return u.Query().Get("redirect_uri") + "?" + url.Values{"code": {code}, "state": {u.Query().Get("state")}}.Encode()
-}
-
-func (p *provider) read() []string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return append([]string{}, p.spent...)
-}
-
 // place is a workspace with one bot in it, and a provider.
 type place struct {
 	*testing.T
 	*apptest.Place
 	provider *provider
+	// allow is somebody at the provider who lets the app in: where his browser goes.
+	allow func(address, whose string) string
 }
 
 func newPlace(t *testing.T, store apptest.Store) place {
 	t.Helper()
 	p, roots := newProvider(t)
+	where := placeAt(t, store, p.base, roots)
+	where.provider, where.allow = p, p.allow
+	return where
+}
+
+// placeAt is a place whose provider has an address. settings win over its own.
+func placeAt(t *testing.T, store apptest.Store, base, roots string, settings ...string) place {
+	t.Helper()
 	file := filepath.Join(t.TempDir(), "acme.json")
 	text := fmt.Sprintf(`{"title": "Acme", "auth_url": "%[1]s/authorize", "token_url": "%[1]s/token", "revoke": {"url": "%[1]s/revoke"},
-		"user_info": {"url": "%[1]s/me", "id": "id", "name": "name"}, "hosts": ["127.0.0.1"], "pkce": true}`, p.base)
+		"user_info": {"url": "%[1]s/me", "id": "id", "name": "name"}, "hosts": ["127.0.0.1"], "pkce": true}`, base)
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	public := freeAddress(t)
-	where := place{t, apptest.NewPlace(t, simulator.Options{RetryScale: 0.01}, store,
-		"OAUTH_PROVIDERS=acme", "ACME_CLIENT_ID=app", "ACME_PROVIDER_FILE="+file, "PUBLIC_ADDR="+public, "PUBLIC_URL=http://"+public,
-		"CREDENTIAL_KEYS=1:"+base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{9}, 32)),
-		apiVariable+"="+p.base, rootsVariable+"="+roots), p}
+	where := place{T: t, Place: apptest.NewPlace(t, simulator.Options{RetryScale: 0.01}, store, append([]string{
+		"OAUTH_PROVIDERS=acme", "ACME_CLIENT_ID=app", "ACME_PROVIDER_FILE=" + file, "PUBLIC_ADDR=" + public, "PUBLIC_URL=http://" + public,
+		"CREDENTIAL_KEYS=1:" + base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{9}, 32)),
+		apiVariable + "=" + base, rootsVariable + "=" + roots}, settings...)...)}
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Log(strings.Join(where.Journal.Texts(), "\n"))
@@ -239,7 +145,7 @@ func (p place) browser(link, whose string) (text string) {
 	if response.StatusCode != http.StatusSeeOther {
 		p.Fatalf("the link: %d", response.StatusCode)
 	}
-	if response, err = b.Get(p.provider.allow(response.Header.Get("Location"), whose)); err != nil {
+	if response, err = b.Get(p.allow(response.Header.Get("Location"), whose)); err != nil {
 		p.Fatal(err)
 	}
 	defer response.Body.Close()
