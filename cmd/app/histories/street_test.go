@@ -137,7 +137,8 @@ func (s *street) dies() {
 	}
 	if s.dieIn--; s.dieIn == 0 {
 		s.process.Kill()
-		s.h.note(func() { s.h.deaths++ })
+		h := s.now.Load()
+		h.note(func() { h.deaths++ })
 	}
 }
 
