@@ -56,6 +56,7 @@ type record struct {
 	call     string
 	tool     string // only a name that there is
 	provider string
+	sends    bool
 	decision string
 	rule     string
 	// arguments are those that were checked, or, where none were, as written.
@@ -98,15 +99,20 @@ func (g *Gate) log(ctx context.Context, r record) {
 		slog.String("arguments", callHash(r.tool, r.arguments)), slog.Bool("failed", r.failed), slog.String("took", time.Since(r.start).Round(time.Millisecond).String()))
 }
 
-// keep keeps the record of a credentialed call for good.
+// keep keeps the record of a credentialed call for good, and of one that would have
+// sent something and was refused.
 func (g *Gate) keep(ctx context.Context, r record) error {
-	if r.provider == "" || g.options.Audit == nil {
+	if g.options.Audit == nil || r.provider == "" && (r.decision == Allowed || !r.sends) {
 		return nil
 	}
-	return g.audit(ctx, AuditRecord{
+	kept := AuditRecord{
 		Key: plugins.CallKey(r.run.Turn, r.call) + "/" + r.decision, Kind: r.kind, Turn: r.run.Turn, Conversation: r.run.Conversation, Actor: r.run.Actor,
-		Tool: r.tool, Principal: r.run.Actor, Provider: r.provider, Decision: r.decision, Rule: r.rule, Arguments: callHash(r.tool, r.arguments),
-	})
+		Tool: r.tool, Provider: r.provider, Decision: r.decision, Rule: r.rule, Arguments: callHash(r.tool, r.arguments),
+	}
+	if r.provider != "" {
+		kept.Principal = r.run.Actor
+	}
+	return g.audit(ctx, kept)
 }
 
 // Decided keeps a record of each call of a decision. An error means that it is

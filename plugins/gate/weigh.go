@@ -63,7 +63,7 @@ func (x *exam) pass(ctx context.Context, g *Gate, asked plugins.Asked) (denial s
 		x.rule = ruleNotOffered
 		return g.unknown(asked)
 	}
-	x.tool, x.record.tool, x.provider = t, t.Name, t.Provider
+	x.tool, x.record.tool, x.provider, x.sends = t, t.Name, t.Provider, t.Sends
 	arguments, problem := g.read(ctx, t, asked.Call.Arguments)
 	if problem != "" {
 		x.rule = ruleArguments
