@@ -42,7 +42,7 @@ func TestP10_RedisInEveryMood(t *testing.T) {
 	})
 	t.Run("LOADING", func(t *testing.T) {
 		if _, err := rdb.Pipelined(t.Context(), func(pipe redis.Pipeliner) error {
-			for n := range 10000 {
+			for n := range 30000 { // 3 s, in which even a slow machine is answered LOADING
 				pipe.Set(t.Context(), fmt.Sprint("ballast:", n), "", 0)
 			}
 			return nil
