@@ -1,57 +1,22 @@
 package app
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
-	"log/slog"
 	"net/url"
 	"strings"
+
+	"reeve/credentials"
 )
 
 // mask stands wherever a secret would.
 const mask = "***"
 
-// Secret is a setting that must not be shown. It prints as a mask in every
-// format; only Reveal gives the value. The value stands behind a pointer
-// because fmt does not ask methods about the unexported fields of a struct: a
-// bare string there would be printed.
-type Secret struct{ value *string }
+// Secret is a setting that must not be shown: unlike another secret it can be
+// read, from what an operator has set.
+type Secret struct{ credentials.Secret }
 
 // NewSecret hides a value.
-func NewSecret(value string) Secret {
-	if value == "" {
-		return Secret{}
-	}
-	return Secret{&value}
-}
-
-// Reveal is the value itself, to be handed to the one client that needs it.
-func (s Secret) Reveal() string {
-	if s.value == nil {
-		return ""
-	}
-	return *s.value
-}
-
-// IsSet reports whether there is a value.
-func (s Secret) IsSet() bool { return s.value != nil }
-
-func (s Secret) String() string {
-	if !s.IsSet() {
-		return ""
-	}
-	return mask
-}
-
-// Format answers every verb of fmt, %#v and %x among them, with the mask.
-func (s Secret) Format(state fmt.State, _ rune) { _, _ = io.WriteString(state, s.String()) }
-
-func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
-
-func (s Secret) MarshalJSON() ([]byte, error) { return json.Marshal(s.String()) }
-
-func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
+func NewSecret(value string) Secret { return Secret{credentials.NewSecret(value)} }
 
 func (s *Secret) UnmarshalText(text []byte) error {
 	*s = NewSecret(string(text))
