@@ -252,21 +252,30 @@ func TestS1_ACrashBeforeTheQuestionAsks(t *testing.T) {
 	}
 }
 
-// Every bad end of a wait has one outcome: not approved, and why.
+// Every bad end of a wait, for an answer or for an account, has one outcome: not
+// approved, and why.
 func TestEveryBadEndIsNotApproved(t *testing.T) {
-	for how, want := range map[chat.How]string{
-		chat.ByAnswer: "has refused this call", chat.ByTime: "not answered in time", chat.ByMessage: "has written a message instead",
-		chat.ByNoCard: "would not take the question", chat.ByOperator: "whoever runs you", "of tomorrow": "was not answered",
+	for tool, ends := range map[string]map[chat.How]string{
+		"ask": {
+			chat.ByAnswer: "has refused this call", chat.ByTime: "not answered in time", chat.ByMessage: "has written a message instead",
+			chat.ByNoCard: "would not take the question", chat.ByOperator: "whoever runs you", "of tomorrow": "was not answered",
+		},
+		"link": {
+			chat.ByRefusal: "has not connected an account at hub.", chat.ByTime: "in the time that there was",
+			chat.ByMessage: "has written a message instead", chat.ByNoCard: "Slack would not take",
+		},
 	} {
-		c, tools := newConsenting(t), newAsker()
-		_, err := c.run(tools, asksFor("ask"))
-		c.parks(err)
-		c.ends(how)
-		if _, err := c.run(tools, says("done")); err != nil {
-			t.Fatal(err)
-		}
-		if got := c.results()["a"]; !strings.HasPrefix(got, "Not approved: ") || !strings.Contains(got, want) || len(*tools.made) > 0 {
-			t.Errorf("%s: %q, and made %v", how, got, *tools.made)
+		for how, want := range ends {
+			c, tools := newConsenting(t), newAsker()
+			_, err := c.run(tools, asksFor(tool))
+			c.parks(err)
+			c.ends(how)
+			if _, err := c.run(tools, says("done")); err != nil {
+				t.Fatal(err)
+			}
+			if got := c.results()["a"]; !strings.HasPrefix(got, "Not approved: ") || !strings.Contains(got, want) || len(*tools.made) > 0 {
+				t.Errorf("%s, %s: %q, and made %v", tool, how, got, *tools.made)
+			}
 		}
 	}
 }
@@ -291,24 +300,6 @@ func TestAnAccountIsAskedForAfterTheCalls(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"b", "a", "c"}, *tools.made, cmp.Transformer("sorted", func(s []string) []string { return slices.Sorted(slices.Values(s)) })); diff != "" {
 		t.Errorf("made: %s", diff)
-	}
-}
-
-func TestAnAccountThatIsNotConnectedIsNotApproved(t *testing.T) {
-	for how, want := range map[chat.How]string{
-		chat.ByRefusal: "has not connected an account at hub.", chat.ByTime: "in the time that there was", chat.ByMessage: "has written a message instead",
-		chat.ByNoCard: "Slack would not take",
-	} {
-		c, tools := newConsenting(t), newAsker()
-		_, err := c.run(tools, asksFor("link"))
-		c.parks(err)
-		c.ends(how)
-		if _, err := c.run(tools, says("done")); err != nil {
-			t.Fatal(err)
-		}
-		if got := c.results()["a"]; !strings.HasPrefix(got, "Not approved: ") || !strings.Contains(got, want) || len(*tools.made) > 0 {
-			t.Errorf("%s: %q, and made %v", how, got, *tools.made)
-		}
 	}
 }
 
