@@ -13,8 +13,10 @@ import (
 // mentions nor its own posts would be known.
 type Identity struct {
 	Team chat.TeamID
-	User chat.UserID // its bot user
-	Bot  string      // the id under which it posts
+	// TeamName is what people call its workspace; for showing only.
+	TeamName string
+	User     chat.UserID // its bot user
+	Bot      string      // the id under which it posts
 	// App is its app's id when it is known; envelopes name it too.
 	App string
 	// Enterprise is the organisation of its workspace, if it has one: its
@@ -33,7 +35,7 @@ func WhoAmI(ctx context.Context, api *slack.Client) (Identity, error) {
 		return Identity{}, fmt.Errorf("ask slack for the bot's identity: %w", err)
 	}
 	self := Identity{
-		Team: chat.TeamID(r.TeamID), User: chat.UserID(r.UserID), Bot: r.BotID, Enterprise: r.EnterpriseID,
+		Team: chat.TeamID(r.TeamID), TeamName: r.Team, User: chat.UserID(r.UserID), Bot: r.BotID, Enterprise: r.EnterpriseID,
 	}
 	switch {
 	case r.BotID == "":

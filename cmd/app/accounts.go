@@ -34,7 +34,7 @@ type accounts struct {
 // openAccounts opens the vault and what connects accounts. Keys that are not
 // those of what is sealed, and settings that do not go together, are wrong
 // settings; where there can be no providers nothing is begun.
-func (a assembly) openAccounts(ctx context.Context, box *mailbox.Box, edge *slackapp.Slack) (*accounts, error) {
+func (a assembly) openAccounts(ctx context.Context, box *mailbox.Box, edge *slackapp.Slack, self slackapp.Identity) (*accounts, error) {
 	x := &accounts{vault: vaultOf(box, a.settings), waits: &waits{}, name: box.Owner(), log: a.log}
 	providers, err := a.providers()
 	if err != nil {
@@ -62,7 +62,7 @@ func (a assembly) openAccounts(ctx context.Context, box *mailbox.Box, edge *slac
 	}
 	x.service, err = oauth.New(oauth.Options{
 		Vault: x.vault, Providers: providers, PublicURL: a.settings.PublicURL, Timeout: a.settings.ConsentTimeout,
-		Waits: x.waits, Tell: x.waits.tell, Email: edge.People.Email, Who: who(edge), Apps: apps, Log: a.log,
+		Waits: x.waits, Tell: x.waits.tell, Email: edge.People.Email, Who: who(edge, self), Apps: apps, Log: a.log,
 		Outbound: a.options.Outbound,
 	})
 	if err != nil {
@@ -117,11 +117,14 @@ func (a assembly) apps(providers []oauth.Configured) (map[string]oauth.App, erro
 	return apps, nil
 }
 
-// who names people and their workspace on pages.
-func who(edge *slackapp.Slack) func(context.Context, chat.Actor) (name, workspace string, err error) {
-	return func(ctx context.Context, person chat.Actor) (string, string, error) {
+// who names people, and the bot's own workspace, on pages.
+func who(edge *slackapp.Slack, self slackapp.Identity) func(context.Context, chat.Actor) (name, workspace string, err error) {
+	return func(ctx context.Context, person chat.Actor) (name, workspace string, err error) {
+		if person.Team == self.Team {
+			workspace = self.TeamName
+		}
 		facts, err := edge.Facts(ctx, person)
-		return facts.Name, string(person.Team), err
+		return facts.Name, workspace, err
 	}
 }
 

@@ -82,7 +82,7 @@ func (a assembly) serve(ctx context.Context) (err error) {
 		return err
 	}
 	audit := auditOf(box, a.settings)
-	people, err := a.openAccounts(ctx, box, edge)
+	people, err := a.openAccounts(ctx, box, edge, self)
 	if err != nil {
 		return err
 	}

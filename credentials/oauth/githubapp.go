@@ -106,8 +106,9 @@ func LoadGitHubApp(environ []string, options outbound.Options) (*GitHubApp, erro
 }
 
 var (
-	appForm   = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
-	placeForm = regexp.MustCompile(`^[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})(?:/[A-Za-z0-9._-]{1,100})?$`)
+	appForm = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
+	// "_" stands in the names of accounts that a company manages.
+	placeForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,99}(?:/[A-Za-z0-9._-]{1,100})?$`)
 )
 
 func parseKey(text string) (*rsa.PrivateKey, error) {

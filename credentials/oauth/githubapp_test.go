@@ -50,7 +50,7 @@ func newHub(t *testing.T, now func() time.Time) *hub {
 			_, _ = io.WriteString(w, `{"id": 99, "suspended_at": null}`)
 		case "GET /orgs/idle/installation":
 			_, _ = io.WriteString(w, `{"id": 98, "suspended_at": "2026-01-01T00:00:00Z"}`)
-		case "GET /users/octocat/installation":
+		case "GET /users/octocat/installation", "GET /repos/octo-cat_acme/site/installation":
 			_, _ = io.WriteString(w, `{"id": 97}`)
 		case "POST /app/installations/99/access_tokens":
 			body, _ := io.ReadAll(r.Body)
@@ -92,13 +92,13 @@ func TestGitHubApp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for place, want := range map[string]bool{"acme": true, "acme/site": true, "octocat": true, "idle": false, "nobody": false, "acme/other": false} {
+	for place, want := range map[string]bool{"acme": true, "acme/site": true, "octocat": true, "octo-cat_acme/site": true, "idle": false, "nobody": false, "acme/other": false} {
 		_, ok, err := account.App(t.Context(), place)
 		if err != nil || ok != want {
 			t.Errorf("%s: %v, %v", place, ok, err)
 		}
 	}
-	for _, place := range []string{"", "/", "acme/", "/site", "acme/site/x", "../acme", "acme/..", "acme/a?b", "acme%2f"} {
+	for _, place := range []string{"", "/", "acme/", "/site", "acme/site/x", "../acme", "acme/..", "acme/a?b", "acme%2f", "_acme", "acme_/."} {
 		if _, ok, err := account.App(t.Context(), place); err == nil || ok {
 			t.Errorf("%q passes", place)
 		}

@@ -176,9 +176,10 @@ func (s *Service) showLink(w http.ResponseWriter, r *http.Request) {
 	s.show(w, p)
 }
 
-// named says whose flow it is: his names are those that Slack shows.
+// named says whose flow it is: his names are those that Slack shows. A workspace
+// whose name is not known is left out, since nobody knows its id.
 func (s *Service) named(ctx context.Context, f flow) page {
-	p := page{Provider: s.Title(f.owner().Provider), Person: string(f.actor().User), Workspace: string(f.actor().Team), Account: f.AccountName}
+	p := page{Provider: s.Title(f.owner().Provider), Person: string(f.actor().User), Account: f.AccountName}
 	if s.o.Who == nil {
 		return p
 	}
@@ -190,9 +191,7 @@ func (s *Service) named(ctx context.Context, f flow) page {
 	if name = bounded(name); name != "" {
 		p.Person = name
 	}
-	if workspace = bounded(workspace); workspace != "" {
-		p.Workspace = workspace
-	}
+	p.Workspace = bounded(workspace)
 	return p
 }
 

@@ -38,7 +38,8 @@ type Options struct {
 	Tell func(ctx context.Context, person chat.Actor, part chat.Part) error
 	// Email is the address in a person's Slack profile.
 	Email func(ctx context.Context, person chat.Actor) (string, error)
-	// Who is how a person and his workspace are called, for showing.
+	// Who is how a person and his workspace are called, for showing. Empty: it is
+	// not known.
 	Who func(ctx context.Context, person chat.Actor) (name, workspace string, err error)
 	// Apps are what the bot itself is at a provider, by the provider's name.
 	Apps map[string]App

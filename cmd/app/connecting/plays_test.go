@@ -37,7 +37,7 @@ func TestATurnWaitsForAnAccountAndGoesOn(t *testing.T) {
 
 	page := p.browser(p.link(card), "alice")
 	code := codeForm.FindStringSubmatch(page)
-	if code == nil || !strings.Contains(page, "alice of Acme") {
+	if code == nil || !strings.Contains(page, "alice of Acme") || !strings.Contains(page, "in the workspace <strong>Home</strong>") {
 		t.Fatalf("the page: %s", page)
 	}
 	if answer := p.enter(simulator.Alice, simulator.AliceDM, card.TS, "WRONGONE"); !strings.Contains(answer, "errors") {
