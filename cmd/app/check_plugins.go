@@ -27,7 +27,7 @@ func checkPlugins(ctx context.Context, chosen []plugins.Plugin, options Options)
 		furnishForCheck(plugin)
 		with := services(plugin.Name(), log, options, func([]plugins.Tool) error { return nil })
 		with.Providers = checkedProviders(options, plugin.Name())
-		if _, err := plugin.Open(ctx, with); err != nil {
+		if _, err := openPlugin(ctx, plugin, with); err != nil {
 			for line := range strings.Lines(err.Error()) {
 				found = append(found, finding{test: test, result: wrong, detail: strings.TrimSpace(line)})
 			}

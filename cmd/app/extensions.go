@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -43,7 +44,11 @@ func (a assembly) extend(ctx context.Context, options gate.Options, people *acco
 	x := &extensions{gate: gate.New(options), store: options.Store, accounts: people, log: a.log, pause: a.options.RetryEvery, grace: a.settings.ShutdownGrace + runsGrace}
 	var wrong []string
 	for _, plugin := range a.plugins {
-		if err := x.open(ctx, plugin, a.options); err != nil {
+		err := x.open(ctx, plugin, a.options)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err != nil {
 			wrong = append(wrong, strings.Split(err.Error(), "\n")...)
 		}
 	}
@@ -73,20 +78,49 @@ func services(name string, log *slog.Logger, options Options, offer func([]plugi
 	}
 }
 
-func (x *extensions) open(ctx context.Context, plugin plugins.Plugin, options Options) (err error) {
-	name := plugin.Name()
-	defer func() {
-		if fault := recover(); fault != nil {
-			err = fmt.Errorf("plugin %s: it panicked when it was opened: %v", name, fault)
-		}
+// openTime is what a plugin has to open: it is to wait for nothing then.
+const openTime = 30 * time.Second
+
+// openPlugin opens a plugin within its time. One that hangs is left to itself, and
+// the start ends: without a bound it would hang, and nobody would know on what.
+func openPlugin(ctx context.Context, plugin plugins.Plugin, given plugins.Services) (plugins.Extension, error) {
+	type outcome struct {
+		extension plugins.Extension
+		err       error
+	}
+	ctx, cancel := context.WithTimeout(ctx, openTime)
+	defer cancel()
+	done := make(chan outcome, 1)
+	go func() {
+		var out outcome
+		defer func() {
+			if fault := recover(); fault != nil {
+				out.err = fmt.Errorf("it panicked when it was opened: %v", fault)
+			}
+			done <- out
+		}()
+		out.extension, out.err = plugin.Open(ctx, given)
 	}()
+	select {
+	case out := <-done:
+		return out.extension, out.err
+	case <-ctx.Done():
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			return plugins.Extension{}, fmt.Errorf("it did not open within %v", openTime)
+		}
+		return plugins.Extension{}, ctx.Err()
+	}
+}
+
+func (x *extensions) open(ctx context.Context, plugin plugins.Plugin, options Options) error {
+	name := plugin.Name()
 	shared := false
 	given := services(name, x.log, options, func(tools []plugins.Tool) error {
 		return x.gate.Set(name, tools, shared)
 	})
 	x.serve(name, &given)
 	given.Providers = x.providers(name)
-	extension, err := plugin.Open(ctx, given)
+	extension, err := openPlugin(ctx, plugin, given)
 	if err != nil {
 		return fmt.Errorf("plugin %s: %w", name, err)
 	}

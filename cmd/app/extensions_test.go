@@ -3,9 +3,12 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"reeve/plugins"
 	"reeve/plugins/gate"
@@ -17,6 +20,7 @@ type tooled struct {
 	extension plugins.Extension
 	err       error
 	panics    bool
+	hangs     chan struct{} // until it is closed, whatever its context says
 }
 
 func (p tooled) Name() string { return p.name }
@@ -24,6 +28,9 @@ func (p tooled) Name() string { return p.name }
 func (p tooled) Open(context.Context, plugins.Services) (plugins.Extension, error) {
 	if p.panics {
 		panic("broken")
+	}
+	if p.hangs != nil {
+		<-p.hangs
 	}
 	return p.extension, p.err
 }
@@ -68,4 +75,47 @@ func TestABadPluginEndsTheStart(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Without a bound the start would hang, and nobody would know on what.
+func TestAPluginThatHangsWhenItIsOpenedEndsTheStart(t *testing.T) {
+	for name, start := range map[string]func(ctx context.Context, list []plugins.Plugin) string{
+		"run": func(ctx context.Context, list []plugins.Plugin) string {
+			_, err := assembly{plugins: list, log: slog.New(slog.DiscardHandler)}.extend(ctx, gate.Options{}, nil)
+			if config := (*ConfigError)(nil); errors.As(err, &config) {
+				return strings.Join(config.Problems, "\n")
+			}
+			return fmt.Sprint(err)
+		},
+		"check": func(ctx context.Context, list []plugins.Plugin) string {
+			f := checkPlugins(ctx, list, Options{})
+			return f[0].test + ": " + f[0].detail
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				hangs := make(chan struct{})
+				defer close(hangs)
+				begun := time.Now()
+				said := start(t.Context(), []plugins.Plugin{tooled{name: "slow", hangs: hangs}})
+				if said != "plugin slow: it did not open within 30s" || time.Since(begun) != openTime {
+					t.Errorf("after %v it says %q", time.Since(begun), said)
+				}
+			})
+		})
+	}
+}
+
+// Who tells a process to end while a plugin hangs has stopped nothing wrong.
+func TestTheStartEndsWhileAPluginHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hangs := make(chan struct{})
+		defer close(hangs)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err := assembly{plugins: []plugins.Plugin{tooled{name: "slow", hangs: hangs}}, log: slog.New(slog.DiscardHandler)}.extend(ctx, gate.Options{}, nil)
+		if err != ctx.Err() {
+			t.Errorf("got %v", err)
+		}
+	})
 }
