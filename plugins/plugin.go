@@ -31,7 +31,7 @@ type Plugin interface {
 	Name() string
 	// Open is called once, at start. It does not wait for the network: what
 	// takes time belongs into Extension.Run. An error stops the start and is
-	// shown to the operator.
+	// shown to the operator; so does an Open that takes 30 s.
 	Open(ctx context.Context, services Services) (Extension, error)
 }
 
