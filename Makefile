@@ -54,7 +54,7 @@ conformance: deps-node ## Slack clients that others wrote against the simulator,
 	go test -count=1 -run=Conformance -timeout=5m ./slackapp/simulator/... ./plugins/mcp/conformance
 
 model: ## the model checker of the turn machine, for MODEL (60s); it prints its frontier [1 min]
-	go test -count=1 -v -run='^TestP4_Model$$' -timeout=60m ./runtime/mailbox -model.for=$(MODEL) $(MODEL_FLAGS)
+	go test -count=1 -v -run='^TestP4_Model$$' -timeout=4h ./runtime/mailbox -model.for=$(MODEL) $(MODEL_FLAGS)
 
 histories: deps ## random histories with a hostile model, HISTORIES of them (100000), and BINARY_HISTORIES (200) through the binary [20 min]
 	go test -count=1 -v -run='^TestS1_(Binary)?Histories$$' -timeout=120m ./cmd/app/histories -histories=$(HISTORIES) -binary=$(BINARY_HISTORIES) $(HISTORIES_FLAGS)

@@ -22,7 +22,7 @@ type Bench struct {
 	Memory Memory
 	// Call is the last step as it was sent, and Answer what it was answered.
 	Call   *Call
-	Answer string
+	Answer any
 	// Repeat: the next step is this very call, sent again.
 	Repeat *Call
 
@@ -112,8 +112,8 @@ func (b *Bench) Agrees(with *Box) error {
 	if err != nil && !isNil(err) {
 		return err
 	}
-	if got := fmt.Sprint(value); got != b.Answer {
-		return fmt.Errorf("the embedded store answers %s, this one %s", got, b.Answer)
+	if got, want := fmt.Sprint(value), fmt.Sprint(b.Answer); got != want {
+		return fmt.Errorf("the embedded store answers %s, this one %s", got, want)
 	}
 	theirs := Memory{}
 	for _, key := range with.embed.Keys() {
@@ -153,7 +153,7 @@ func (b *Bench) ProcessPipelineHook(redis.ProcessPipelineHook) redis.ProcessPipe
 				c, b.Repeat = b.Repeat, nil
 			}
 			value, err := b.run(c)
-			b.Call, b.Answer = c, fmt.Sprint(value)
+			b.Call, b.Answer = c, value
 			if err != nil {
 				cmd.SetErr(err)
 				first = err

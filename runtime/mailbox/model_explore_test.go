@@ -37,7 +37,7 @@ func TestP4_Model(t *testing.T) {
 	if len(todo) == 0 {
 		t.Fatalf("no scene is called %q", *modelScene)
 	}
-	defer debug.SetGCPercent(debug.SetGCPercent(400))
+	defer debug.SetGCPercent(debug.SetGCPercent(1600))
 
 	total := &totals{scenes: len(todo)}
 	if *modelTime > 0 {
@@ -173,6 +173,9 @@ func explore(s scene, total *totals) error {
 		}
 	}
 	total.add(x, steps, depth, len(level))
+	if total.deadline.IsZero() {
+		fmt.Printf("%s: %d states, %d steps\n", s.name, len(x.seen), steps)
+	}
 	return nil
 }
 

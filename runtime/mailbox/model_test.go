@@ -2,6 +2,7 @@ package mailbox_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"reeve/runtime"
@@ -33,9 +34,10 @@ type scene struct {
 }
 
 // scenes are all cases: three messages of Alice, who writes the oldest, and Bob;
-// plain, forced ("!") or a stop; under each policy.
+// plain, forced ("!") or a stop; under each policy that makes a difference there.
 func scenes() []scene {
 	var all []scene
+	known := map[string]bool{}
 	words := []string{"A", "A!", "Astop", "B", "B!", "Bstop"}
 	modes := []runtime.MidRunMode{runtime.ModeSteer, runtime.ModeFollowUp}
 	for _, one := range words[:3] {
@@ -43,7 +45,11 @@ func scenes() []scene {
 			for _, three := range words {
 				for _, same := range modes {
 					for _, cross := range modes {
-						all = append(all, newScene([]string{one, two, three}, same, cross))
+						s := newScene([]string{one, two, three}, same, cross)
+						if id := s.decided(); !known[id] {
+							known[id] = true
+							all = append(all, s)
+						}
 					}
 				}
 			}
@@ -69,6 +75,26 @@ func newScene(words []string, same, cross runtime.MidRunMode) scene {
 		s.said = append(s.said, m)
 	}
 	return s
+}
+
+// decided is what the scene's messages may be told: scenes that agree in it are
+// the same. Nobody's turn is open of whom the scene has no other message.
+func (s scene) decided() string {
+	var id strings.Builder
+	for _, m := range s.said {
+		own := slices.ContainsFunc(s.said, func(o chat.Message) bool { return o.ID != m.ID && !o.Stop && o.Author == m.Author })
+		other := slices.ContainsFunc(s.said, func(o chat.Message) bool { return !o.Stop && o.Author != m.Author })
+		fmt.Fprintf(&id, "%s %t %t ", m.Author, m.Forced, m.Stop)
+		for at, letter := range []byte(runtime.DecideRow(m, s.policy)) {
+			switch column := chat.StateAt(at).Column; {
+			case column == chat.OtherRuns && !other:
+			case column < chat.OtherRuns && !own:
+			default:
+				id.WriteByte(letter)
+			}
+		}
+	}
+	return id.String()
 }
 
 var modelPlace = chat.Conversation{Team: "T1", Channel: "C1", Root: at(1)}

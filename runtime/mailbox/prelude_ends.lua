@@ -28,8 +28,9 @@ end
 local function taken_steers(turn, mark)
   local list, fields = {}, redis.call('HGETALL', turn_key(turn))
   for i = 1, #fields, 2 do
-    local ts = string.match(fields[i], '^' .. mark .. ':(.+)$')
-    if ts then list[#list + 1] = {ts, fields[i + 1]} end
+    if string.sub(fields[i], 1, 2) == mark .. ':' then
+      list[#list + 1] = {string.sub(fields[i], 3), fields[i + 1]}
+    end
   end
   return list
 end

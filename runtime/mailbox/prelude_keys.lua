@@ -5,7 +5,6 @@
 -- hash fields alone. ARGV[1] is the shard's key prefix; every key below lies in
 -- that shard.
 local P = ARGV[1]
-local CHANNELS = string.match(P, '^(.*){') -- pub/sub knows no shards
 local function conv_key(c) return P .. 'conv:' .. c end
 local function wait_key(c) return P .. 'wait:' .. c end
 local function ready_key(c) return P .. 'ready:' .. c end
@@ -19,6 +18,7 @@ local function msg_key(team_channel, ts) return P .. 'msg:' .. team_channel .. '
 local function dm_key(team_channel) return P .. 'dm:' .. team_channel end
 local function place_key(part) return P .. 'place:' .. part end
 local INDEX = P .. 'leases'
+local function channel(name) return string.match(P, '^(.*){') .. name end -- pub/sub knows no shards
 
 -- What there is in the shard and since when, in members 'CONVERSATION|WHAT':
 -- waiting messages (and turns that wait for a worker), running and parked
@@ -77,12 +77,12 @@ end
 local OFFERED, ROOMLESS = 1e13, 2e13
 local function offer(c, now)
   redis.call('ZADD', INDEX, OFFERED + now, 'q|' .. c)
-  redis.call('PUBLISH', CHANNELS .. 'work', c)
+  redis.call('PUBLISH', channel('work'), c)
 end
 
 local function due_send(c, at) redis.call('ZADD', INDEX, ROOMLESS + at, 's|' .. c) end
 local function due_wait(c, turn, at) redis.call('ZADD', INDEX, ROOMLESS + at, 'w|' .. c .. '|' .. turn) end
 
 local function signal(owner, what, turn)
-  redis.call('PUBLISH', CHANNELS .. 'owner:' .. owner, what .. ' ' .. turn)
+  redis.call('PUBLISH', channel('owner:' .. owner), what .. ' ' .. turn)
 end

@@ -15,7 +15,7 @@ local function queue_parts(c, parts, by, now)
   if s[1] and tonumber(s[1]) > now then return {'', 0} end
   if not by then
     due_send(c, now)
-    redis.call('PUBLISH', CHANNELS .. 'work', c)
+    redis.call('PUBLISH', channel('work'), c)
     return {'', 0}
   end
   local fence = redis.call('HINCRBY', conv_key(c), 'fence', 1)

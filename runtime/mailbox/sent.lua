@@ -69,7 +69,7 @@ else
   local ends = now + tonumber(ARGV[4])
   redis.call('HSET', conv_key(c), 's_until', ends)
   due_send(c, ends)
-  if ends == now then redis.call('PUBLISH', CHANNELS .. 'work', c) end
+  if ends == now then redis.call('PUBLISH', channel('work'), c) end
   queue_parts(c, instead, nil, now) -- the lease is ours: it offers nobody the outbox
   for _, part in ipairs(instead) do left[#left + 1] = part end
 end
