@@ -158,15 +158,12 @@ func (r *run) unspent(calls []chat.ToolCall) (d chat.Decision, known bool) {
 		}
 		if slices.Contains(w.Asking.Calls, c.ID) {
 			d.Calls = append(d.Calls, chat.Decided{
-				Call: c.ID, Tool: c.Tool, Rule: connectRule, Provider: w.Provider, Allowed: w.How == chat.ByAccount,
+				Call: c.ID, Tool: c.Tool, Rule: chat.RuleConnect, Provider: w.Provider, Allowed: w.How == chat.ByAccount,
 			})
 		}
 	}
 	return d, true
 }
-
-// connectRule stands in a decision about an account: see gate.RuleConnect.
-const connectRule = "connect"
 
 // refusal is why a call of the last answer will not be made, as its actor or
 // whatever ended the wait for him has decided.
@@ -246,7 +243,7 @@ func (r *run) refuse(ctx context.Context, list []pending, how chat.How) {
 		if q := p.Ask; q != nil {
 			d.Calls = append(d.Calls, chat.Decided{Call: q.Call, Tool: q.Tool, Hash: q.Hash, Rule: q.Rule, Provider: q.Provider, Host: q.Host})
 		} else {
-			d.Calls = append(d.Calls, chat.Decided{Call: p.ID, Tool: p.Tool, Rule: connectRule, Provider: p.Connect.Provider})
+			d.Calls = append(d.Calls, chat.Decided{Call: p.ID, Tool: p.Tool, Rule: chat.RuleConnect, Provider: p.Connect.Provider})
 		}
 	}
 	if err := r.options.Tools.Decided(ctx, r.turn.Run(), d); err != nil {

@@ -41,7 +41,7 @@ var tooMuch = fmt.Sprintf("This call was not made: the person for whom you act w
 
 // refusalText says to the model why a call was not approved.
 func refusalText(how chat.How, c chat.Decided) string {
-	if c.Rule == connectRule {
+	if c.Rule == chat.RuleConnect {
 		why := "the person for whom you act has not connected an account at " + c.Provider
 		switch how {
 		case chat.ByTime:

@@ -76,6 +76,29 @@ func TestForgettingSeveralIsAskedAbout(t *testing.T) {
 	k.holds(mine(alice))
 }
 
+// Calls that name one memory each, and about which its person was asked, each do
+// what he has allowed.
+func TestForgettingOneByOneIsDoneWhereEachIsAllowed(t *testing.T) {
+	k := newKit(t)
+	for i := range 3 {
+		k.learns(fmt.Sprintf("thing%d", i), fmt.Sprintf("Likes thing%d.", i))
+	}
+	held, _ := k.store.Held(t.Context(), mine(alice), k.now)
+	turn := turnOf(alice).asks("forget them")
+	turn.add(chat.Consent, chat.Context, alice, "", func(e *plugins.Entry) {
+		e.Decision = &chat.Decision{Wait: "3", Ending: chat.Ending{How: chat.ByAnswer}, Calls: []chat.Decided{
+			{Call: "call_0", Allowed: true}, {Call: "call_1", Allowed: true}, {Call: "call_2", Allowed: true, Rule: chat.RuleConnect},
+		}}
+	})
+	for i, m := range held {
+		got := k.callAs(fmt.Sprintf("call_%d", i), turn.Run, "forget", forgetIn{Memories: []named{{m.ID, m.Topic}}})
+		if got.Error != (i == 2) {
+			t.Errorf("call %d is answered %+v", i, got)
+		}
+	}
+	k.holds(mine(alice), held[2].Text)
+}
+
 // The person who is asked reads topics: one that is not the memory's own would
 // hide what is forgotten.
 func TestForgetNamesWhatItForgets(t *testing.T) {

@@ -46,7 +46,7 @@ func (p *Plugin) forget(ctx context.Context, call plugins.Call, in forgetIn) (pl
 		if in.BringBack {
 			some, err = p.options.Store.Restore(ctx, o, p.services.Now(), ids...)
 		} else {
-			some, err = p.options.Store.Forget(ctx, o, p.services.Now(), call.Key, ids...)
+			some, err = p.options.Store.Forget(ctx, o, p.services.Now(), Forgetter{Call: call.Key, Asked: call.Allowed()}, ids...)
 		}
 		if errors.Is(err, errOneATurn) {
 			return refused("This was left undone: something was forgotten in this turn already. To have several forgotten name them in one call, about which the person is asked, or point them to the bot's home tab in Slack."), nil

@@ -92,7 +92,7 @@ func (p *Plugin) homeAct(ctx context.Context, person chat.Actor, button, item st
 	now := p.services.Now()
 	switch button {
 	case buttonForget:
-		_, err := p.options.Store.Forget(ctx, owner, now, "", item)
+		_, err := p.options.Store.Forget(ctx, owner, now, Forgetter{}, item)
 		return "", err
 	case buttonBringBack:
 		_, err := p.options.Store.Restore(ctx, owner, now, item)
@@ -106,7 +106,7 @@ func (p *Plugin) homeAct(ctx context.Context, person chat.Actor, button, item st
 		for i, m := range held {
 			ids[i] = m.ID
 		}
-		_, err = p.options.Store.Forget(ctx, owner, now, "", ids...)
+		_, err = p.options.Store.Forget(ctx, owner, now, Forgetter{}, ids...)
 		return "", err
 	case buttonExport:
 		all, err := p.options.Store.All(ctx, owner)

@@ -181,18 +181,26 @@ func (s *Store) WrittenBy(ctx context.Context, o Owner, by string) ([]Memory, er
 }
 
 // Forget takes memories out of use, with what they have replaced, and answers
-// those that it found. by is the key of the call that asks for it; empty: a
-// person has pressed a button. The calls of one turn that name one memory each
-// forget one in all: about a call that names several its person is asked.
-func (s *Store) Forget(ctx context.Context, o Owner, now time.Time, by string, ids ...string) (gone []Memory, err error) {
+// those that it found. The calls of one turn that name one memory each, and about
+// which nobody was asked, forget one in all: about a call that names several its
+// person is asked.
+func (s *Store) Forget(ctx context.Context, o Owner, now time.Time, by Forgetter, ids ...string) (gone []Memory, err error) {
 	err = s.change(ctx, o, now, func(b *book) error {
-		if by != "" && len(ids) == 1 && b.forgot(by) {
+		if by.Call != "" && !by.Asked && len(ids) == 1 && b.forgot(by.Call) {
 			return errOneATurn
 		}
-		gone = b.forget(now, by, ids...)
+		gone = b.forget(now, by.Call, ids...)
 		return nil
 	})
 	return gone, err
+}
+
+// Forgetter is who has memories forgotten: a call, by its key; or, when it is
+// zero, a person who has pressed a button.
+type Forgetter struct {
+	Call string
+	// Asked: its person was asked about this very call, and has allowed it.
+	Asked bool
 }
 
 // Restore brings back what was forgotten within a day.

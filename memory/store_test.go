@@ -76,7 +76,7 @@ func TestForgottenMemoriesComeBackForADay(t *testing.T) {
 	id := held[0].ID
 	forget := func() {
 		t.Helper()
-		if gone, err := k.store.Forget(t.Context(), mine(alice), k.now, "", id); err != nil || len(gone) != 1 {
+		if gone, err := k.store.Forget(t.Context(), mine(alice), k.now, Forgetter{}, id); err != nil || len(gone) != 1 {
 			t.Fatalf("forgot %d, %v", len(gone), err)
 		}
 		k.holds(mine(alice))
@@ -199,7 +199,7 @@ func TestBooksKeepTheirRules(t *testing.T) {
 				m := Memory{Kind: Fact, Topic: rapid.SampledFrom([]string{"door", "wall"}).Draw(t, "topic"), Text: o.Key() + " likes " + text, Created: now, Expires: now.Add(60 * day), Schema: schema}
 				_, err = store.Add(ctx, o, now, m)
 			case 2:
-				_, err = store.Forget(ctx, o, now, "", ids...)
+				_, err = store.Forget(ctx, o, now, Forgetter{}, ids...)
 			case 3:
 				all, _ := store.All(ctx, o)
 				ids = ids[:0]

@@ -184,6 +184,22 @@ type Call struct {
 	Account *Account
 }
 
+// Allowed reports whether the turn's actor was asked about this very call and has
+// allowed it.
+func (c Call) Allowed() bool {
+	for _, e := range c.Transcript {
+		if e.Origin != chat.Consent || e.Turn != c.Turn || e.Decision == nil {
+			continue
+		}
+		for _, d := range e.Decision.Calls {
+			if d.Allowed && d.Rule != chat.RuleConnect && CallKey(c.Turn, d.Call) == c.Key {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // Account is somebody's account at a provider, for one call. It holds nothing
 // that could be kept: its clients work until the call ends.
 type Account struct {
@@ -205,6 +221,9 @@ type Result struct {
 	Text string
 	// Error: the call did not do what was asked; Text says why, to the model.
 	Error bool
+	// Unknown: nobody knows whether it did, such as when an answer was lost; Text
+	// says so. The audit log does then, too.
+	Unknown bool
 	// Private: the result is for the turn's actor alone. That of a call with a
 	// provider always is.
 	Private bool

@@ -41,7 +41,7 @@ func seedMemories(url, prefix string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := store.Forget(ctx, erin, now, "", all[0].ID); err != nil {
+	if _, err := store.Forget(ctx, erin, now, memory.Forgetter{}, all[0].ID); err != nil {
 		return err
 	}
 	_, err = store.Add(ctx, channel, now,

@@ -68,7 +68,7 @@ func (x *exam) account(asked plugins.Asked) (rule, denial string) {
 		}
 		for _, c := range d.Calls {
 			switch {
-			case c.Rule != RuleConnect || c.Provider != t.Provider:
+			case c.Rule != chat.RuleConnect || c.Provider != t.Provider:
 			case c.Allowed:
 				return ruleAccount, notMade + fmt.Sprintf("the account that the person for whom you act has connected at %s has not granted what it needs (%s).", t.Provider, strings.Join(x.standing.Lacking, ", ")) + owed
 			default:

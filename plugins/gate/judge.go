@@ -47,10 +47,6 @@ const (
 	RuleUndefined Rule = "undefined"     // refuse: the tool declares what is not known here
 )
 
-// RuleConnect stands in a decision about a call for which an account was to be
-// connected: it is no consent.
-const RuleConnect = "connect"
-
 // MaxAsked is how often one turn may ask its actor.
 const MaxAsked = 5
 

@@ -1,6 +1,8 @@
 package gate
 
 import (
+	"slices"
+
 	"reeve/plugins"
 	"reeve/runtime/chat"
 )
@@ -66,21 +68,24 @@ func decisions(run plugins.Run) []chat.Decision {
 
 // add takes in one decision. What he allowed holds for the very call; where it
 // was about a host or about a provider's rights, for these as well. What he has
-// let pass without an answer is as good as refused, unless he wrote instead.
+// let pass without an answer is as good as refused, unless he wrote instead. A
+// refusal holds for every call like it, but for a twin that he was asked about in
+// the same breath: each has a box of its own.
 func (p *Past) add(d chat.Decision, of subject) {
 	if d.Wait != "" {
 		p.Asked++
 	}
+	itself := slices.ContainsFunc(d.Calls, func(c chat.Decided) bool { return c.Call == of.call && c.Hash == of.hash })
 	for _, c := range d.Calls {
 		switch {
-		case c.Rule == RuleConnect:
+		case c.Rule == chat.RuleConnect:
 		case c.Allowed:
 			// A card that named an account was answered for that account.
 			p.Call = p.Call || c.Call == of.call && c.Hash == of.hash && (c.Account == "" || c.Account == of.account)
 			p.Host = p.Host || Rule(c.Rule) == RulePrivateSends && of.host != "" && c.Host == of.host
 			p.Provider = p.Provider || Rule(c.Rule) == RuleConflictReads && of.provider != "" && c.Provider == of.provider
 		case d.How != chat.ByMessage && d.How != chat.ByOperator:
-			p.Denied = p.Denied || c.Hash == of.hash
+			p.Denied = p.Denied || c.Hash == of.hash && (c.Call == of.call || !itself)
 		}
 	}
 }

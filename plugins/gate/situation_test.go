@@ -244,3 +244,38 @@ func TestAToolCannotChangeWhatTheNextCallIsJudgedBy(t *testing.T) {
 		t.Errorf("beside a tool that filters, what is private was sent: %+v", got)
 	}
 }
+
+// Two calls alike on one card have a box each: the one that is not ticked takes
+// nothing from the other. A later call like it is refused, as he has refused it.
+func TestS1_TwinsOnOneCardAreDecidedApart(t *testing.T) {
+	card := entry(chat.ToolRole, chat.Consent, nil)
+	for _, ticked := range []string{"c1", "c2"} {
+		hash := askedHash(t, "write", `{"city":"x"}`)
+		card.Decision = &chat.Decision{Wait: "3", Ending: chat.Ending{How: chat.ByAnswer, By: &alice}}
+		for _, id := range []string{"c1", "c2"} {
+			card.Decision.Calls = append(card.Decision.Calls, chat.Decided{Call: id, Tool: "write", Hash: hash, Rule: "conflict_writes", Allowed: id == ticked})
+		}
+		r := in(typed("go"), entry(chat.UserRole, chat.Steer, &bob), card)
+		for _, id := range []string{"c1", "c2", "c3"} {
+			asked := call("write", `{"city":"x"}`)
+			asked.Run, asked.Call.ID = r, id
+			var log bytes.Buffer
+			got := desk(t, &log, gate.Policy{}).Call(t.Context(), asked)
+			if made := got.Text == "did it"; made != (id == ticked) {
+				t.Errorf("of twins %s is ticked, and %s is answered %+v by %v", ticked, id, got, audited(t, &log)["rule"])
+			}
+		}
+	}
+}
+
+// askedHash is the hash under which a call is asked about.
+func askedHash(t *testing.T, tool, arguments string) string {
+	t.Helper()
+	asked := call(tool, arguments)
+	asked.Run = in(typed("go"), entry(chat.UserRole, chat.Steer, &bob))
+	weighed := desk(t, &bytes.Buffer{}, gate.Policy{}).Weigh(t.Context(), asked)
+	if weighed.Ask == nil {
+		t.Fatalf("%s is not asked about: %+v", tool, weighed)
+	}
+	return weighed.Ask.Hash
+}

@@ -77,6 +77,10 @@ type Decision struct {
 	Begun []string `json:"begun,omitempty"`
 }
 
+// RuleConnect stands in a decision about a call for which an account was to be
+// connected: it is no consent.
+const RuleConnect = "connect"
+
 // Decided is one call of a decision.
 type Decided struct {
 	Call     string `json:"call"`
