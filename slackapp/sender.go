@@ -156,6 +156,7 @@ func (s *Sender) Run(ctx context.Context) error {
 	s.stopped = true
 	s.end()
 	s.mu.Unlock()
+	s.opts.Log.Info("sender ends: what is under way is finished, and nothing new is begun")
 	s.draining.Wait()
 	return ctx.Err()
 }

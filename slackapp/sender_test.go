@@ -510,7 +510,9 @@ func TestStaleLeaseEndsTheDrain(t *testing.T) {
 
 // TestShutdown: the attempt under way ends and is marked; no other begins.
 func TestShutdown(t *testing.T) {
+	ends := make(chan struct{})
 	b := newBench(t, func(o *slackapp.SenderOptions) {
+		o.Log = slog.New(&logged{Handler: o.Log.Handler(), begins: "sender ends", seen: ends})
 		o.LeaseTTL, o.LeaseMargin, o.RenewEvery = 20*time.Second, time.Second, 5*time.Second
 	})
 	release := b.sim.Hold("chat.postMessage")
@@ -520,6 +522,7 @@ func TestShutdown(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.stop()
+	b.wait(ends)
 	select {
 	case <-b.ended:
 		t.Fatal("the sender ended in the middle of an attempt")
@@ -533,6 +536,21 @@ func TestShutdown(t *testing.T) {
 	}
 	b.sender.Post(mailbox.SendLease{Start: time.Now()}, b.box.left())
 	b.expect(b.posted(simulator.General, b.root), "one")
+}
+
+// logged closes seen with the first line that begins so.
+type logged struct {
+	slog.Handler
+	begins string
+	seen   chan struct{}
+	once   sync.Once
+}
+
+func (l *logged) Handle(ctx context.Context, r slog.Record) error {
+	if strings.HasPrefix(r.Message, l.begins) {
+		l.once.Do(func() { close(l.seen) })
+	}
+	return l.Handler.Handle(ctx, r)
 }
 
 // TestManyConversations drains many outboxes at once.
