@@ -18,7 +18,7 @@ type auditCommand struct {
 	Tool     string `help:"Records of a tool's calls."`
 	Provider string `help:"Records of calls with a provider's credentials."`
 	Kind     string `help:"Records of a kind, such as call or consent."`
-	Decision string `help:"Records with a decision: allowed or refused."`
+	Decision string `help:"Records with a decision: allowed, refused, or unknown (whether it took effect)."`
 	Since    string `help:"Records from a time on: 2026-01-31, 2026-01-31T15:04:05Z, or how long ago, as 90m, 24h or 7d."`
 	Until    string `help:"Records before a time, written likewise."`
 	Limit    int    `default:"100" help:"How many to print, at most; the newest. 0: all."`

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -26,7 +27,7 @@ type AuditRecord struct {
 	// Principal is whose rights the call spends; zero: nobody's.
 	Principal chat.Actor
 	Provider  string
-	Decision  string // Allowed or Refused
+	Decision  string // Allowed, Refused or Unknown
 	// Rule is whose decision it was: a step of the gate's, a row of the table, or
 	// a check's name; of an answer, how the question ended.
 	Rule string
@@ -44,9 +45,13 @@ const (
 	AuditConsent AuditKind = "consent" // one answer about one call
 )
 
+// A call that is let through has a record before it is made, Allowed. What becomes
+// of it is its result, and of no interest here, but where the call was not made
+// after all, or nobody knows whether it was: then a second record says so.
 const (
 	Allowed = "allowed"
 	Refused = "refused"
+	Unknown = "unknown"
 )
 
 // record is a call while it is decided.
@@ -75,6 +80,9 @@ const (
 	ruleAccount    = "account"
 	ruleAudit      = "audit"
 	ruleFault      = "fault"
+	ruleOutOfOrder = "out_of_order" // too many calls of the tool have not come back
+	ruleLate       = "late"         // it did not answer in its time
+	ruleNoAnswer   = "no_answer"    // it says itself that nobody knows
 )
 
 // callHash names a call's tool and arguments without telling them, so that two
@@ -102,7 +110,7 @@ func (g *Gate) log(ctx context.Context, r record) {
 // keep keeps the record of a credentialed call for good, and of one that would have
 // sent something and was refused.
 func (g *Gate) keep(ctx context.Context, r record) error {
-	if g.options.Audit == nil || r.provider == "" && (r.decision == Allowed || !r.sends) {
+	if g.options.Audit == nil || r.provider == "" && (r.decision != Refused || !r.sends) {
 		return nil
 	}
 	kept := AuditRecord{
@@ -142,13 +150,17 @@ func (g *Gate) Decided(ctx context.Context, run plugins.Run, d chat.Decision) er
 	return nil
 }
 
-func (g *Gate) audit(ctx context.Context, r AuditRecord) error {
+func (g *Gate) audit(ctx context.Context, r AuditRecord) (err error) {
 	r.Time = time.Now().UTC()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), checkTimeout)
 	defer cancel()
-	if err := g.options.Audit(ctx, r); err != nil {
-		g.options.Logger.Error("audit record not kept", "turn", r.Turn, "tool", r.Tool, "decision", r.Decision, "rule", r.Rule, "err", err)
-		return err
-	}
-	return nil
+	defer func() {
+		if fault := recover(); fault != nil {
+			err = fmt.Errorf("it panicked with a %T", fault)
+		}
+		if err != nil {
+			g.options.Logger.Error("audit record not kept", "turn", r.Turn, "tool", r.Tool, "decision", r.Decision, "rule", r.Rule, "err", err)
+		}
+	}()
+	return g.options.Audit(ctx, r)
 }

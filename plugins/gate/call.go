@@ -28,6 +28,7 @@ func (g *Gate) Call(ctx context.Context, asked plugins.Asked) (result plugins.Re
 	defer func() {
 		if fault := recover(); fault != nil {
 			result = x.fault(g, asked.Run, fault)
+			_ = g.keep(ctx, x.record)
 		}
 		result.Text, result.DM = clean(result.Text, g.options.MaxResult), cleanDM(result.DM, g.options.MaxResult)
 		result.Private = result.Private || x.private
@@ -35,7 +36,7 @@ func (g *Gate) Call(ctx context.Context, asked plugins.Asked) (result plugins.Re
 		g.log(ctx, x.record)
 	}()
 	if denial := x.pass(ctx, g, asked); denial != "" {
-		g.keep(ctx, x.record)
+		_ = g.keep(ctx, x.record)
 		return refuse(denial)
 	}
 	// The record comes first: a call that cannot be accounted for is not made.
@@ -44,7 +45,11 @@ func (g *Gate) Call(ctx context.Context, asked plugins.Asked) (result plugins.Re
 		x.decision, x.rule = Refused, ruleAudit
 		return refuse(unaccounted)
 	}
-	return g.run(ctx, asked, x.tool, x.checked)
+	result = g.run(ctx, asked, x)
+	if x.decision != Allowed {
+		_ = g.keep(ctx, x.record)
+	}
+	return result
 }
 
 // read is tool.read within the time of a question: how long a validator takes is
@@ -53,9 +58,6 @@ func (g *Gate) read(ctx context.Context, t *tool, written string) (json.RawMessa
 	type reading struct {
 		arguments json.RawMessage
 		problem   string
-	}
-	if n := t.hung.add(0); n >= g.options.MaxHung {
-		return nil, t.outOfOrder(n)
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), checkTimeout)
 	defer cancel()

@@ -257,7 +257,7 @@ func TestAuditHoldsNoPayload(t *testing.T) {
 		{"weather", in, "tool=weather principal= provider= decision=allowed rule=free arguments=" + hash("weather", in) + " failed=false"},
 		{"weather", " " + in, "tool=weather principal= provider= decision=allowed rule=free arguments=" + hash("weather", in) + " failed=false"},
 		{"account", in, "tool=account principal=T1:U1 provider=hub decision=allowed rule=reads arguments=" + hash("account", in) + " failed=false"},
-		{"broken", in, "tool=broken principal= provider= decision=allowed rule=free arguments=" + hash("broken", in) + " failed=true"},
+		{"broken", in, "tool=broken principal= provider= decision=unknown rule=fault arguments=" + hash("broken", in) + " failed=true"},
 		{"elsewhere", in, "tool=elsewhere principal= provider= decision=refused rule=host arguments=" + hash("elsewhere", in) + " failed=true"},
 		{"name-payload", in, "tool=(unknown) principal= provider= decision=refused rule=not_offered arguments=" + hash("(unknown)", in) + " failed=true"},
 		{"weather", `{"payload`, "tool=weather principal= provider= decision=refused rule=arguments arguments=" + hash("weather", `{"payload`) + " failed=true"},

@@ -2,7 +2,6 @@ package gate
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"reeve/plugins"
@@ -10,10 +9,15 @@ import (
 )
 
 // run calls a tool within its time. While too many calls of it hang, it is
-// refused.
-func (g *Gate) run(ctx context.Context, asked plugins.Asked, t *tool, arguments json.RawMessage) plugins.Result {
+// refused. The exam is told where the call was not made, or may have been.
+func (g *Gate) run(ctx context.Context, asked plugins.Asked, x *exam) plugins.Result {
+	t := x.tool
+	ended := func(decision, rule, text string) plugins.Result {
+		x.decision, x.rule = decision, rule
+		return refuse(text)
+	}
 	if n := t.hung.add(0); n >= g.options.MaxHung {
-		return refuse(t.outOfOrder(n))
+		return ended(Refused, ruleOutOfOrder, t.outOfOrder(n))
 	}
 	timeout := t.Timeout
 	if timeout <= 0 {
@@ -27,25 +31,39 @@ func (g *Gate) run(ctx context.Context, asked plugins.Asked, t *tool, arguments 
 			Actor: asked.Run.Actor, Provider: t.Provider, Scopes: t.Scopes, Access: t.Access, Key: call.Key,
 		})
 		if err != nil {
-			return refuse(fmt.Sprintf("This call was not made: the account at %s cannot be used now: %v", t.Provider, err))
+			return ended(Refused, ruleAccount, fmt.Sprintf("This call was not made: the account at %s cannot be used now: %v", t.Provider, err))
 		}
 		defer done()
 		call.Account = account
 	}
 	out := bounded(calling, &t.hung, func(ctx context.Context) (plugins.Result, error) {
-		return t.Call(ctx, call, arguments)
+		return t.Call(ctx, call, x.checked)
 	})
 	switch {
 	case out.late && ctx.Err() != nil:
-		return refuse(fmt.Sprintf("The call of %s was cut: the run is over.%s", t.Name, t.doubt()))
+		return ended(Unknown, ruleRunOver, fmt.Sprintf("The call of %s was cut: the run is over.%s", t.Name, t.doubt()))
 	case out.late:
-		return refuse(fmt.Sprintf("The tool %s did not answer within %v and was given up.%s", t.Name, timeout, t.doubt()))
+		return ended(Unknown, ruleLate, fmt.Sprintf("The tool %s did not answer within %v and was given up.%s", t.Name, timeout, t.doubt()))
 	case out.fault:
 		g.options.Logger.Error("tool panicked", "turn", asked.Run.Turn, "tool", t.Name, "type", out.kind, "stack", out.stack)
-		return refuse(fmt.Sprintf("The tool %s failed: a fault in its code.%s", t.Name, t.doubt()))
+		return ended(Unknown, ruleFault, fmt.Sprintf("The tool %s failed: a fault in its code.%s", t.Name, t.doubt()))
 	case out.err != nil:
 		out.value.Error = true
 		out.value.Text = fmt.Sprintf("The tool %s failed: %v", t.Name, out.err)
+		if calling.Err() != nil { // it heard that its time was over, and no more
+			out.value.Unknown = true
+			out.value.Text += t.doubt()
+		}
+	}
+	if out.value.Unknown {
+		out.value.Error = true
+		x.decision, x.rule = Unknown, ruleNoAnswer
+		switch {
+		case ctx.Err() != nil:
+			x.rule = ruleRunOver
+		case calling.Err() != nil:
+			x.rule = ruleLate
+		}
 	}
 	return out.value
 }

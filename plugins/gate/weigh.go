@@ -64,6 +64,10 @@ func (x *exam) pass(ctx context.Context, g *Gate, asked plugins.Asked) (denial s
 		return g.unknown(asked)
 	}
 	x.tool, x.record.tool, x.provider, x.sends = t, t.Name, t.Provider, t.Sends
+	if n := t.hung.add(0); n >= g.options.MaxHung {
+		x.rule = ruleOutOfOrder
+		return t.outOfOrder(n)
+	}
 	arguments, problem := g.read(ctx, t, asked.Call.Arguments)
 	if problem != "" {
 		x.rule = ruleArguments

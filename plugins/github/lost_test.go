@@ -35,6 +35,8 @@ func TestLostAnswers(t *testing.T) {
 					t.Errorf("sent %d times", posts)
 				case lose == "after" && (got.Error || !strings.Contains(got.Text, "https://github.com/acme/app/")):
 					t.Errorf("it is there, and said is %+v", got)
+				case got.Unknown != (lose != "after"):
+					t.Errorf("whether it was made is unknown: %v", got.Unknown)
 				case lose != "after" && (!got.Error || !strings.Contains(got.Text, "is not known")):
 					t.Errorf("nobody knows, and said is %+v", got)
 				}
@@ -83,8 +85,8 @@ func TestWhatWasSentIsKnownByItsBody(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got := calls(t, t.Context(), "github_create_issue", issueArguments, doubtful{newHub(), test.post})
-			if !got.Error || !strings.Contains(got.Text, test.want) {
-				t.Errorf("it says %q, and should say %q", got.Text, test.want)
+			if !got.Error || !strings.Contains(got.Text, test.want) || got.Unknown == strings.HasPrefix(got.Text, "Nothing was sent") {
+				t.Errorf("it says %q, and should say %q; unknown: %v", got.Text, test.want, got.Unknown)
 			}
 		})
 	}
@@ -99,8 +101,8 @@ func TestACallThatIsCut(t *testing.T) {
 		cut()
 		return context.Canceled
 	}})
-	if !got.Error || !strings.Contains(got.Text, "is not known. Nobody could look whether it is there.") {
-		t.Errorf("it says %q", got.Text)
+	if !got.Error || !got.Unknown || !strings.Contains(got.Text, "is not known. Nobody could look whether it is there.") {
+		t.Errorf("it says %+v", got)
 	}
 }
 

@@ -16,8 +16,9 @@ type problem struct {
 	// dm is for the person alone: a link that is his.
 	dm     string
 	status int
-	// silent: there was no answer, so that a change may have been made.
-	silent bool
+	// silent: there was no answer, so that a change may have been made. unknown: a
+	// change was sent, and nobody knows whether it was.
+	silent, unknown bool
 	// message is GitHub's own word.
 	message string
 }
@@ -27,7 +28,7 @@ func (p *problem) Error() string { return p.text }
 // told makes a result of an error.
 func told(err error) (plugins.Result, error) {
 	if p, ok := errors.AsType[*problem](err); ok {
-		return plugins.Result{Error: true, Text: p.text, DM: p.dm}, nil
+		return plugins.Result{Error: true, Unknown: p.unknown, Text: p.text, DM: p.dm}, nil
 	}
 	if refused, ok := errors.AsType[plugins.Refusal](err); ok {
 		return plugins.Result{Error: true, Text: string(refused)}, nil

@@ -126,7 +126,7 @@ func (w *writer) send(ctx context.Context, c client, path string, body, into any
 			note = "It was not there a moment later, and may still come."
 		}
 	}
-	return &problem{text: fmt.Sprintf("%s Whether it was written in %s is not known. %s Say so, and do not simply repeat it.", p.text, w.at, note), silent: true}
+	return &problem{text: fmt.Sprintf("%s Whether it was written in %s is not known. %s Say so, and do not simply repeat it.", p.text, w.at, note), silent: true, unknown: true}
 }
 
 // written is the result of a change.

@@ -235,7 +235,9 @@ func (s *server) answer(ctx context.Context, result *sdk.CallToolResult, err err
 	if effect == plugins.Pure {
 		doubt = ""
 	}
-	return failed("The MCP server %s did not answer: the connection failed.%s", s.config.name, doubt), nil
+	lost := failed("The MCP server %s did not answer: the connection failed.%s", s.config.name, doubt)
+	lost.Unknown = true
+	return lost, nil
 }
 
 func (s *server) notConnected() plugins.Result {
