@@ -31,33 +31,55 @@ type LinkFor struct {
 }
 
 // Park implements agent.Log: the turn's actor is asked, and the turn waits, in
-// one step.
+// one step. A steer whose author is not looked up yet is no reason to ask the
+// model again: it is found out here whether he may instruct. Where Slack does not
+// say so, the turn waits without his steer, which becomes a request of his own.
 func (l *turnLog) Park(ctx context.Context, asking chat.Asking, entries ...chat.Entry) (bool, error) {
+	var leave []chat.Actor
+	for {
+		parking, err := l.park(ctx, asking, entries, leave)
+		if err != nil || parking.Parked {
+			return parking.Parked, err
+		}
+		found, unknown, err := l.check(ctx, parking.Unchecked)
+		if err != nil {
+			return false, err
+		}
+		if parking.Unread || found {
+			l.h.steered.Store(true)
+			return false, nil
+		}
+		leave = append(leave, unknown...)
+	}
+}
+
+// park is one try of it.
+func (l *turnLog) park(ctx context.Context, asking chat.Asking, entries []chat.Entry, leave []chat.Actor) (mailbox.Parking, error) {
 	if ctx.Err() != nil {
-		return false, context.Cause(ctx)
+		return mailbox.Parking{}, context.Cause(ctx)
 	}
 	news, sections := l.fixed.news, l.sections
 	p, err := l.parking(ctx, asking, entries)
 	if err != nil {
-		return false, err
+		return mailbox.Parking{}, err
 	}
+	p.Leave = leave
 	parking, err := l.r.opts.Box.Park(context.WithoutCancel(ctx), p)
 	switch {
 	case err != nil:
-		return false, l.lost(ctx, err)
+		return mailbox.Parking{}, l.lost(ctx, err)
 	case parking.Stop != nil:
 		l.h.stop(errStopped)
-		return false, errStopped
+		return mailbox.Parking{}, errStopped
 	case !parking.Parked:
 		l.fixed.news, l.sections = news, sections // nothing was written
-		l.h.steered.Store(true)
-		return false, nil
+		return parking, nil
 	}
 	l.next = parking.Next
 	if parking.Send != nil {
 		l.r.opts.Slack.Post(*parking.Send, parking.Parts)
 	}
-	return true, nil
+	return parking, nil
 }
 
 // parking is the step that parks: what is asked, of whom, and what his card says

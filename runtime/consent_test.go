@@ -310,3 +310,62 @@ func TestS1_AClickOutlivesItsProcess(t *testing.T) {
 		t.Errorf("made: %v", got)
 	}
 }
+
+// While Slack does not say who has steered, the turn waits for its actor all the
+// same, and the model is not asked again for it; the steer becomes its author's own
+// request. One that turns out to be by who may not instruct holds up nothing.
+func TestS1_ATurnAsksWhileAnAuthorIsUnknown(t *testing.T) {
+	steers := func(c *consenting, who chat.Actor, text string) chat.Message {
+		m := c.says(who, text)
+		m.Forced, m.Standing = true, chat.Unchecked
+		return m
+	}
+	for name, known := range map[string]*runtime.Facts{
+		"unknown": nil, "may not": {Standing: chat.ContextOnly, Why: "a guest account"}, "may": {Standing: chat.MayInstruct},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newConsenting(t)
+			r := c.replica(nil)
+			c.wants(c.deliver(r, c.says(alice, "file it")), chat.Start)
+			first := c.asked()
+			c.wants(c.deliver(r, steers(c, bob, "file mine as well")), chat.SteerContext)
+			first.says("nothing yet")
+			second := c.asked()
+			c.slack.note(func() {
+				c.slack.down[carol] = known == nil
+				if known != nil {
+					c.slack.facts[carol] = *known
+				}
+			})
+			c.wants(c.deliver(r, steers(c, carol, "and I?")), chat.SteerContext)
+			second.writes("a")
+			if name == "may" {
+				if got := c.asked(); !strings.Contains(got.prompt, "and I?") {
+					t.Errorf("the model is told %q", got.prompt)
+				}
+				return
+			}
+			card := c.card(alice, chat.ConsentCard, "")
+			select {
+			case got := <-c.asks:
+				t.Fatalf("the model is asked again: %q", got.prompt)
+			default:
+			}
+			if known == nil {
+				c.slack.note(func() { c.slack.down[carol] = false })
+				hers := c.asked()
+				if !strings.Contains(hers.prompt, "and I?") {
+					t.Errorf("Carol's own turn has %q", hers.prompt)
+				}
+				hers.says("and you")
+			}
+			if got := c.answer(r, card, alice, "a_0"); got != chat.AnswerRecorded {
+				t.Fatalf("the click is %s", got)
+			}
+			c.asked().says("done")
+			if got := c.calls(); !slices.Equal(got, []string{"UALICE a"}) {
+				t.Errorf("made: %v", got)
+			}
+		})
+	}
+}

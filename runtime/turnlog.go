@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"reeve/runtime/chat"
@@ -233,19 +234,37 @@ func (l *turnLog) taken(items []mailbox.Item) []chat.Entry {
 // resolve looks up the authors of unread steers and takes those that may
 // instruct; the others become context. waiting: Slack did not answer for some.
 func (l *turnLog) resolve(ctx context.Context, unchecked []mailbox.Unchecked) (steers []chat.Entry, waiting bool, err error) {
-	if len(unchecked) == 0 {
-		return nil, false, nil
+	found, unknown, err := l.check(ctx, unchecked)
+	if err != nil || !found {
+		return nil, len(unknown) > 0, err
 	}
-	found := false
+	done, err := l.write(ctx, mailbox.Commit{Take: true}, nil)
+	if err != nil {
+		return nil, false, err
+	}
+	return l.taken(done.Taken), len(unknown) > 0, nil
+}
+
+// check looks up the authors of unread steers. found: one of them may instruct,
+// and is allowed from now on. What was written by who may not is context. unknown
+// are those about whom Slack did not answer.
+func (l *turnLog) check(ctx context.Context, unchecked []mailbox.Unchecked) (found bool, unknown []chat.Actor, err error) {
 	for _, u := range unchecked {
+		if slices.Contains(l.allowed, u.Author) {
+			found = true
+			continue
+		}
+		if slices.Contains(unknown, u.Author) {
+			continue
+		}
 		facts, err := l.r.opts.Slack.Facts(ctx, u.Author)
 		switch {
 		case err != nil:
-			waiting = true
+			unknown = append(unknown, u.Author)
 			l.r.opts.Logger.Warn("author of a steer not looked up", "turn", l.h.ref.Turn, "author", u.Author.Key(), "err", err)
 		case facts.Standing == chat.ContextOnly:
 			if err := l.r.opts.Box.Settle(ctx, l.h.ref.Conversation, u.TS, u.Author); err != nil {
-				return nil, false, l.lost(ctx, err)
+				return false, nil, l.lost(ctx, err)
 			}
 			l.r.notAllowed(l.h.ref.Conversation, u.Author, []chat.TS{u.TS}, facts.Why)
 		default:
@@ -253,14 +272,7 @@ func (l *turnLog) resolve(ctx context.Context, unchecked []mailbox.Unchecked) (s
 			l.allowed = append(l.allowed, u.Author)
 		}
 	}
-	if !found {
-		return nil, waiting, nil
-	}
-	done, err := l.write(ctx, mailbox.Commit{Take: true}, nil)
-	if err != nil {
-		return nil, false, err
-	}
-	return l.taken(done.Taken), waiting, nil
+	return found, unknown, nil
 }
 
 // parts are texts as the outbox posts them, in the conversation's thread.

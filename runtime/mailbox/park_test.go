@@ -120,3 +120,36 @@ func TestP4_MessageBehindOneThatWaitsDoesNotOvertakeItIntoTheParkedTurn(t *testi
 		w.says(chat.EndWait, alice, "six", forced)
 	})
 }
+
+// A steer whose author is not looked up yet is named. Where that cannot be found
+// out the turn waits without it, and it becomes its author's own request.
+func TestP4_TurnParksWithoutTheSteersOfWhomNobodyKnows(t *testing.T) {
+	onEveryStore(t, mailbox.Options{}, func(w *world) {
+		turn := w.starts(alice, "one")
+		w.says(chat.SteerContext, bob, "two", forced, unchecked)
+		w.says(chat.SteerContext, bob, "three", forced)
+		w.says(chat.SteerContext, carol, "four", forced, unchecked)
+		p := turn.park(w.room(), "calls")
+		if p.Parked || p.Unread || len(p.Unchecked) != 3 || p.Unchecked[0].Author != bob || p.Unchecked[2].Author != carol {
+			t.Fatalf("parked over steers that nobody has looked up: %+v", p)
+		}
+		if p := turn.parks(mailbox.Park{Next: w.room(), Leave: []chat.Actor{carol}}); p.Parked || p.Unread || len(p.Unchecked) != 2 {
+			t.Fatalf("without Carol's alone: %+v", p)
+		}
+		w.says(chat.SteerOwn, alice, "five")
+		both := []chat.Actor{bob, carol}
+		if p := turn.parks(mailbox.Park{Next: w.room(), Leave: both}); p.Parked || !p.Unread {
+			t.Fatalf("parked over a steer that may be read: %+v", p)
+		}
+		turn.n--
+		w.wantLog("steer five", turn.boundary("x"))
+		p = turn.parks(mailbox.Park{Next: w.room(), Leave: both, Entries: entries("calls")})
+		if !p.Parked {
+			t.Fatalf("not parked without the steers of whom nobody knows: %+v", p)
+		}
+		bobs := w.began(p.Next, bob, "request two | request three")
+		w.began(bobs.done("b").Next, carol, "request four").done("c")
+		again := w.began(turn.endsWait(w.box, w.room()), alice, "request one | entry x | steer five | entry calls")
+		again.done("a")
+	})
+}

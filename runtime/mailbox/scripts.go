@@ -152,7 +152,7 @@ func newScripts(header bool, opts Options) *scripts {
 		put: make("put_v2", putSource), renew: make("renew_v1", renewSource),
 		commit: make("commit_v1", commitSource), close: make("close_v2", closeSource),
 		claim: make("claim_v2", claimSource), handover: make("handover_v1", handoverSource),
-		settle: make("settle_v1", settleSource), park: make("park_v2", parkSource),
+		settle: make("settle_v1", settleSource), park: make("park_v3", parkSource),
 		endWait: make("end_wait_v2", endWaitSource), sent: make("sent_v2", sentSource),
 		sendClaim: make("send_claim_v1", sendClaimSource),
 		edit:      make("edit_v1", editSource), remove: make("remove_v2", removeSource),

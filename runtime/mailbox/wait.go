@@ -44,7 +44,10 @@ type Park struct {
 	// part too. Its ID is its own in the turn, and no id of Parts. nil: nothing is
 	// said.
 	Void *chat.Part
-	Next Next
+	// Leave are authors whose unread steers the turn does not wait for, since it
+	// cannot be found out whether they may instruct: these become their follow-ups.
+	Leave []chat.Actor
+	Next  Next
 }
 
 // ID is what the wait will be named. It is known before the turn is parked, so
@@ -57,6 +60,10 @@ type Parking struct {
 	// turn is being stopped, and nothing was written.
 	Parked bool
 	Stop   *Stop
+	// Unread: one of the steers may be read. Unchecked are those of which that is
+	// not known.
+	Unread    bool
+	Unchecked []Unchecked
 	// Send is set when this process is to post Parts: all that stands in the
 	// outbox, oldest first.
 	Send  *SendLease
@@ -75,7 +82,7 @@ func (b *Box) Park(ctx context.Context, p Park) (Parking, error) {
 	}
 	args := []any{b.keys.of(c), c.Key(), string(p.Turn), string(p.Token), p.Number, p.For, b.owner, nonce(),
 		b.opts.LeaseTTL.Milliseconds(), string(p.Next.Turn), p.Next.Setup, bit(p.Next.Claim), p.Within.Milliseconds(),
-		p.Card, void, kindOfWait(string(p.For)), len(p.Entries)}
+		p.Card, void, kindOfWait(string(p.For)), actorList(p.Leave), len(p.Entries)}
 	for _, e := range p.Entries {
 		args = append(args, e)
 	}
@@ -95,7 +102,7 @@ func (b *Box) Park(ctx context.Context, p Park) (Parking, error) {
 	case str(v[0]) == "stopping":
 		return Parking{Stop: readStop(v[1], v[2])}, nil
 	case str(v[0]) == "open":
-		return Parking{}, nil
+		return Parking{Unread: num(v[1]) == 1, Unchecked: readUnchecked(v[2])}, nil
 	}
 	out := Parking{Parked: true}
 	out.Send, out.Parts = b.sendLease(ctx, c, v[2], v[3], start, parts)
