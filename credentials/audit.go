@@ -16,13 +16,13 @@ import (
 	"reeve/runtime/chat"
 )
 
-// AuditRecord is what is kept of one credentialed call, or of one answer to a
-// question: who, what, for whom, and what was decided by which rule. It holds
-// nothing of what the call was about.
+// AuditRecord is what is kept of one credentialed call, of one answer to a question,
+// or of one account that was connected or disconnected: who, what, for whom, and
+// what was decided by which rule. It holds nothing of what the call was about.
 type AuditRecord struct {
 	// Key names the record for good: the same one again is no second record.
 	Key          string
-	Kind         string // call, consent, ...
+	Kind         string // call, consent, connect or disconnect
 	Time         time.Time
 	Turn         chat.TurnID
 	Conversation chat.Conversation
@@ -38,6 +38,12 @@ type AuditRecord struct {
 	// By is who answered.
 	By chat.Actor
 }
+
+// The kinds of records about accounts; those about calls are the gate's.
+const (
+	AuditConnect    = "connect"    // an account was connected, or was refused
+	AuditDisconnect = "disconnect" // one is not used any more
+)
 
 // auditJSON is a record as it is kept and printed.
 type auditJSON struct {

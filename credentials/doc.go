@@ -34,6 +34,10 @@
 // account again. While the record refreshes, whoever needs it reads it again in a
 // while.
 //
+// Put needs a permit, which it spends, and Delete takes back all that are out. So a
+// connection that its process has left half-way is put once, however often it is
+// tried, and none that was proved before its owner disconnected is put after it.
+//
 // Times of intents are judged by the store's clock alone.
 //
 // # Steps and failures

@@ -168,13 +168,17 @@ func (v *Vault) Flows(ctx context.Context, actor chat.Actor) (n int, err error) 
 	return n, err
 }
 
-// EndFlows takes out a person's flows, wherever they stand.
+// EndFlows takes out a person's flows, wherever they stand. What a process is at
+// with one of them puts no account any more.
 func (v *Vault) EndFlows(ctx context.Context, actor chat.Actor) error {
 	return v.flowsOf(ctx, actor, func(f keptFlow) error {
 		pipe := v.redis.TxPipeline()
 		pipe.Del(ctx, v.flow(f.name))
 		pipe.ZRem(ctx, v.flows(shardOf(f.name)), f.name)
 		_, err := pipe.Exec(ctx)
+		if o, ok := ParseOwner(f.owner); ok && err == nil {
+			err = v.redis.Del(ctx, v.permits(o)).Err()
+		}
 		return err
 	})
 }

@@ -64,7 +64,7 @@ func TestARecordInAnothersPlaceOpensForNobody(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		// Its owner can connect anew, and what was there is not taken for his.
-		if _, was, had, err := k.Put(t.Context(), to, account(3)); err != nil || !had || was.Access.IsSet() {
+		if _, was, had, err := k.connect(to, account(3)); err != nil || !had || was.Access.IsSet() {
 			t.Errorf("%s: connected anew: %v %v", name, had, err)
 		}
 	}

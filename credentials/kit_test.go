@@ -73,11 +73,20 @@ func account(n int) Record {
 // put keeps an account.
 func (k *kit) put(o Owner, r Record) Record {
 	k.Helper()
-	kept, _, _, err := k.Put(k.Context(), o, r)
+	kept, _, _, err := k.connect(o, r)
 	if err != nil {
 		k.Fatal(err)
 	}
 	return kept
+}
+
+// connect keeps an account with a permit of its own.
+func (k *kit) connect(o Owner, r Record) (kept, was Record, had bool, err error) {
+	permit, err := k.Permit(k.Context(), o, time.Minute)
+	if err != nil {
+		return Record{}, Record{}, false, err
+	}
+	return k.Vault.Put(k.Context(), o, permit, r)
 }
 
 func (k *kit) get(o Owner) Record {

@@ -8,7 +8,7 @@ import (
 // KeyKinds are the kinds of keys that this package writes, as they stand in its
 // keys behind the prefix and the shard.
 func KeyKinds() []string {
-	return []string{"account", "accounts", "flow", "flows", "reminders", "vault", "replicas", "audit", "audited"}
+	return []string{"account", "accounts", "permits", "flow", "flows", "reminders", "vault", "replicas", "audit", "audited"}
 }
 
 var keyName = regexp.MustCompile(`^\{c\d\d\}:(?:` + strings.Join(KeyKinds(), "|") + `)(?::|$)`)

@@ -17,6 +17,8 @@ var (
 	accountWriteSource string
 	//go:embed account_delete.lua
 	accountDeleteSource string
+	//go:embed permit.lua
+	permitSource string
 	//go:embed intend.lua
 	intendSource string
 	//go:embed release.lua
@@ -43,7 +45,7 @@ type script struct {
 }
 
 type scripts struct {
-	get, write, remove, intend, release, rewrap, flowWrite, flowTake, announce, replicas, auditAppend script
+	get, write, remove, permit, intend, release, rewrap, flowWrite, flowTake, announce, replicas, auditAppend script
 }
 
 // newScripts builds the scripts. The embedded store does not know the header, which
@@ -57,8 +59,8 @@ func newScripts(header bool) *scripts {
 		return script{name, redis.NewScript(source)}
 	}
 	return &scripts{
-		get: make("account_get_v1", accountGetSource), write: make("account_write_v1", accountWriteSource),
-		remove: make("account_delete_v1", accountDeleteSource), intend: make("intend_v1", intendSource),
+		get: make("account_get_v1", accountGetSource), write: make("account_write_v2", accountWriteSource),
+		remove: make("account_delete_v2", accountDeleteSource), permit: make("permit_v1", permitSource), intend: make("intend_v1", intendSource),
 		release: make("release_v1", releaseSource), rewrap: make("rewrap_v1", rewrapSource),
 		flowWrite: make("flow_write_v1", flowWriteSource), flowTake: make("flow_take_v1", flowTakeSource),
 		announce: make("announce_v1", announceSource), replicas: make("replicas_v1", replicasSource),

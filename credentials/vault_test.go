@@ -13,7 +13,7 @@ func TestAnAccountIsKeptAndAnswered(t *testing.T) {
 	if _, err := k.Get(t.Context(), alice); !errors.Is(err, ErrNone) {
 		t.Fatalf("before: %v", err)
 	}
-	kept, _, had, err := k.Put(t.Context(), alice, account(1))
+	kept, _, had, err := k.connect(alice, account(1))
 	if err != nil || had {
 		t.Fatal(had, err)
 	}
@@ -37,7 +37,7 @@ func TestPutAnswersWhatItReplaces(t *testing.T) {
 	if _, err := k.Intend(t.Context(), alice, first.Revision, time.Minute); err != nil {
 		t.Fatal(err)
 	}
-	kept, was, had, err := k.Put(t.Context(), alice, account(2))
+	kept, was, had, err := k.connect(alice, account(2))
 	if err != nil || !had || was.Access.Reveal() != canary+"-1" {
 		t.Fatal(had, err)
 	}
@@ -110,7 +110,7 @@ func TestAMissingIDOwnsNothing(t *testing.T) {
 		{chat.SystemActor("scheduler"), "github"}, {chat.Person("T1:UALICE", "x"), "github"}, {chat.Person("T1", "UALICE:github"), "x"},
 		{alice.Actor, "Git Hub"}, {alice.Actor, "git}hub"},
 	} {
-		if _, _, _, err := k.Put(t.Context(), o, account(1)); !errors.Is(err, ErrNobody) {
+		if _, _, _, err := k.Put(t.Context(), o, "none", account(1)); !errors.Is(err, ErrNobody) {
 			t.Errorf("put for %q: %v", o.Key(), err)
 		}
 		if _, err := k.Get(t.Context(), o); !errors.Is(err, ErrNobody) {
@@ -145,7 +145,7 @@ func TestListsShowOnesOwnWithoutKeys(t *testing.T) {
 	if _, err := keyless.Get(t.Context(), alice); !errors.Is(err, ErrNoKeys) {
 		t.Errorf("without keys: %v", err)
 	}
-	if _, _, _, err := keyless.Put(t.Context(), bob, account(1)); !errors.Is(err, ErrNoKeys) {
+	if _, _, _, err := keyless.Put(t.Context(), bob, "none", account(1)); !errors.Is(err, ErrNoKeys) {
 		t.Errorf("without keys: %v", err)
 	}
 	// Nor is a lack of keys in the way of taking an account out.

@@ -155,6 +155,9 @@ func layoutConnect(c chat.Card) cardLayout {
 	case c.Code != "":
 		item.lines = append(item.lines, TextDevice(oneLine(c.URL)))
 		item.body = visible(c.Code)
+		if c.Flow != "" {
+			l.buttons = append(l.buttons, cardButton{name: "renew", label: TextNewCode})
+		}
 	case c.Flow != "":
 		item.lines = append(item.lines, TextEnterCode())
 		l.buttons = append(l.buttons, cardButton{name: "code", label: TextCodeButton})

@@ -25,6 +25,25 @@ func (c *Cards) askCode(ctx context.Context, k Click, flow string) {
 	}
 }
 
+// renewCode puts another code of the provider's on a card whose own is over, or was
+// lost. Nothing else of what it asks is changed by it.
+func (c *Cards) renewCode(ctx context.Context, k Click, flow string) {
+	if c.Connections == nil {
+		c.tell(ctx, k, TextCardOver)
+		return
+	}
+	card, sentence, err := c.Connections.NewCode(ctx, flow, k.By)
+	switch {
+	case err != nil:
+		c.Log.Warn("no new code", "actor", k.By.Key(), "err", err)
+		c.tell(ctx, k, TextCodeNone)
+	case card == nil:
+		c.tell(ctx, k, sentence)
+	default:
+		c.show(ctx, k, *card)
+	}
+}
+
 func codeView(flow string) slack.ModalViewRequest {
 	field := slack.NewPlainTextInputBlockElement(nil, codeField)
 	field.MaxLength = codeMost

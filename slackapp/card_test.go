@@ -75,7 +75,7 @@ func cards() map[string]chat.Card {
 		out["connect_"+name] = c
 	}
 	device := connectCard()
-	device.URL, device.Code, device.Flow = "https://github.com/login/device", "ABCD-1234", ""
+	device.URL, device.Code = "https://github.com/login/device", "ABCD-1234"
 	out["connect_device"] = device
 	offer := chat.Card{
 		Kind: chat.OfferCard, Conversation: consentCard().Conversation, Turn: consentCard().Turn, Visibility: chat.Public,

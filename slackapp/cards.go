@@ -28,10 +28,13 @@ type Connections interface {
 	// Enter takes the code that a flow's page shows. sentence is for the person;
 	// done: the window has nothing more to ask.
 	Enter(ctx context.Context, flow string, by chat.Actor, code string) (sentence string, done bool, err error)
+	// NewCode is the card of a flow by a code, with another code; without a card the
+	// sentence says to its person why there is none.
+	NewCode(ctx context.Context, flow string, by chat.Actor) (card *chat.Card, sentence string, err error)
 	// Refuse ends a flow whose account its person does not want to connect.
 	Refuse(ctx context.Context, flow string, by chat.Actor) (sentence string, err error)
 	// DisconnectAccount ends a person's own connection to an account of that name, if
-	// that is still the one; sentence is for him.
+	// that is still the one; sentence is for him, in plain text.
 	DisconnectAccount(ctx context.Context, by chat.Actor, provider, account string) (sentence string, err error)
 }
 
@@ -85,6 +88,8 @@ func (c *Cards) Click(ctx context.Context, k Click) (func(context.Context), erro
 		return c.answer(ctx, k, value, in, nil, true)
 	case "connect code":
 		return func(ctx context.Context) { c.askCode(ctx, k, value.Flow) }, nil
+	case "connect renew":
+		return func(ctx context.Context) { c.renewCode(ctx, k, value.Flow) }, nil
 	case "offer own":
 		return c.own(ctx, k, value, in)
 	case "connected disconnect":

@@ -18,15 +18,17 @@ import (
 
 // decider does what buttons of cards say, as the test wants.
 type decider struct {
-	mu      sync.Mutex
-	calls   []string
-	answer  chat.Answered
-	own     chat.Owned
-	err     error
-	enter   func(flow, code string) (string, bool, error)
-	entered []string
-	gate    chan struct{} // when set, Answer waits for it
-	once    map[string]bool
+	mu       sync.Mutex
+	calls    []string
+	answer   chat.Answered
+	own      chat.Owned
+	err      error
+	enter    func(flow, code string) (string, bool, error)
+	entered  []string
+	renewed  *chat.Card // what NewCode answers, or a sentence
+	sentence string
+	gate     chan struct{} // when set, Answer waits for it
+	once     map[string]bool
 }
 
 func (d *decider) Answer(_ context.Context, in chat.Conversation, turn chat.TurnID, wait string, by chat.Actor, allowed []string, refuse bool) (chat.Answered, error) {
@@ -57,6 +59,13 @@ func (d *decider) Enter(_ context.Context, flow string, by chat.Actor, code stri
 	defer d.mu.Unlock()
 	d.entered = append(d.entered, flow+" "+string(by.User)+" "+code)
 	return d.enter(flow, code)
+}
+
+func (d *decider) NewCode(_ context.Context, flow string, by chat.Actor) (*chat.Card, string, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.calls = append(d.calls, fmt.Sprintf("renew %s %s", by.User, flow))
+	return d.renewed, d.sentence, d.err
 }
 
 func (d *decider) Refuse(context.Context, string, chat.Actor) (string, error) { return "", d.err }
@@ -250,6 +259,28 @@ func TestADisconnectedAccountIsARecord(t *testing.T) {
 	p.press(simulator.Alice, simulator.AliceDM, "card:connected:disconnect")
 	if got := p.blocks(simulator.AliceDM); !strings.Contains(got, "disconnected it") || !strings.Contains(got, "alice-gh at github") || strings.Contains(got, `"actions"`) {
 		t.Errorf("the card is %s", got)
+	}
+}
+
+// A card whose code is over shows another one in its place, with the same buttons.
+// Where there is none its person is told why, and the card stays.
+func TestACardGetsAnotherCode(t *testing.T) {
+	p := lay(t, cards()["connect_device"], simulator.AliceDM)
+	next := cards()["connect_device"]
+	next.Code = "WXYZ-9876"
+	p.renewed = &next
+	p.press(simulator.Alice, simulator.AliceDM, "card:connect:renew")
+	got := p.blocks(simulator.AliceDM)
+	if !strings.Contains(got, "WXYZ-9876") || strings.Contains(got, "ABCD-1234") || !strings.Contains(got, "card:connect:renew") || !strings.Contains(got, "card:connect:refuse") {
+		t.Errorf("the card is %s", got)
+	}
+	p.wantCalls("renew UALICE f_1")
+	p.renewed, p.sentence = nil, "The account is connected."
+	p.press(simulator.Alice, simulator.AliceDM, "card:connect:renew")
+	p.err = errAway
+	p.press(simulator.Alice, simulator.AliceDM, "card:connect:renew")
+	if told := p.told(simulator.Alice); len(told) != 2 || told[0] != p.sentence || !strings.Contains(told[1], "no new code") || p.blocks(simulator.AliceDM) != got {
+		t.Errorf("told %q, and the card is %s", told, p.blocks(simulator.AliceDM))
 	}
 }
 

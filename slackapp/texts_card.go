@@ -158,7 +158,9 @@ func TextLacking(scopes []string) string {
 }
 
 // TextDevice says what to do with a device code.
-func TextDevice(url string) string { return "Open " + url + " and enter this code:" }
+func TextDevice(url string) string {
+	return "Open " + url + " and enter this code. When it is not taken any more, “" + TextNewCode + "” gives you another one."
+}
 
 // TextEnterCode says what to do with the page's code.
 func TextEnterCode() string {
@@ -249,6 +251,7 @@ const (
 	TextConnectHere  = "Connect"
 	TextNotNow       = "Not now"
 	TextCodeButton   = "Enter the code"
+	TextNewCode      = "New code"
 	TextOwnTurn      = "Do it as my own turn"
 	TextDisconnect   = "Disconnect"
 	TextDisconnectQ  = "I can do nothing with it any more until you connect it again."
@@ -258,6 +261,7 @@ const (
 	TextCodeClose    = "Close"
 	TextCodeMissing  = "Enter the code that the page shows."
 	TextCodeOutage   = "I cannot check it right now. Please try again in a moment."
+	TextCodeNone     = "I got no new code. Please try again in a moment."
 	TextModalLate    = "The window could not be opened. Please press “Enter the code” again."
 	TextTickFirst    = "Nothing is ticked, so I did nothing. Tick what I may do, or press “Refuse all”."
 	TextCardNotYours = "This is not yours to answer."

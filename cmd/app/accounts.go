@@ -63,7 +63,7 @@ func (a assembly) openAccounts(ctx context.Context, box *mailbox.Box, edge *slac
 	x.service, err = oauth.New(oauth.Options{
 		Vault: x.vault, Providers: providers, PublicURL: a.settings.PublicURL, Timeout: a.settings.ConsentTimeout,
 		Waits: x.waits, Tell: x.waits.tell, Email: edge.People.Email, Who: who(edge, self), Apps: apps, Log: a.log,
-		Outbound: a.options.Outbound,
+		Audit: auditOf(box, a.settings).Append, Outbound: a.options.Outbound,
 	})
 	if err != nil {
 		return nil, &ConfigError{strings.Split(err.Error(), "\n")}

@@ -51,6 +51,7 @@ func (r report) disconnect(who chat.Actor, provider string) error {
 	providers, wrong := oauth.Load(r.settings.OAuthProviders, r.p.options.Environ)
 	service, err := oauth.New(oauth.Options{
 		Vault: vaultOf(r.box, r.settings), Providers: providers, PublicURL: r.settings.PublicURL, Outbound: r.p.options.Outbound,
+		Audit: auditOf(r.box, r.settings).Append,
 	})
 	if err = errors.Join(wrong, err); err != nil {
 		return &ConfigError{strings.Split(err.Error(), "\n")}
@@ -68,7 +69,7 @@ func (r report) disconnect(who chat.Actor, provider string) error {
 	if account == nil {
 		return fmt.Errorf("%s has no account at %s; reeve person %s accounts lists them", who.Key(), printable(provider), who.Key())
 	}
-	sentence, err := service.Disconnect(r.p.ctx, who, provider)
+	sentence, err := service.Disconnect(r.p.ctx, who, provider, oauth.ViaOperator)
 	if err != nil {
 		return err
 	}

@@ -265,7 +265,7 @@ func TestRevocationCountsFromTheNextRequest(t *testing.T) {
 	if _, text, err := send(t, client, "GET", f.base+"/api/x", ""); text != "hello" {
 		t.Fatalf("%q, %v", text, err)
 	}
-	if _, err := k.another(providers).Disconnect(t.Context(), alice, "acme"); err != nil {
+	if _, err := k.another(providers).Disconnect(t.Context(), alice, "acme", oauth.ViaHome); err != nil {
 		t.Fatal(err)
 	}
 	n := len(f.seen())

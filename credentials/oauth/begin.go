@@ -29,7 +29,8 @@ type Link struct {
 	URL, Code string
 	// Flow names the connection; it is no secret.
 	Flow string
-	// Until is when the link ends. With the device flow that is the provider's word.
+	// Until is when the link ends. A device code ends sooner, when its provider says
+	// so; NewCode then gives another one.
 	Until time.Time
 }
 

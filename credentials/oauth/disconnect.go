@@ -4,33 +4,44 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 
 	"reeve/credentials"
-	"reeve/plugins"
 	"reeve/runtime/chat"
 )
 
-// DisconnectAccount is Disconnect for the account of a name: another one that has
-// taken its place stays.
+// DisconnectAccount is Disconnect for the account of a name, by its card's button:
+// another one that has taken its place stays.
 func (s *Service) DisconnectAccount(ctx context.Context, by chat.Actor, provider, account string) (sentence string, err error) {
 	record, err := s.o.Vault.Get(ctx, credentials.Owner{Actor: by, Provider: provider})
 	if err == nil && account != "" && record.AccountName != account {
 		return fmt.Sprintf("That account at %s is not connected any more; another one is. Your home tab disconnects it.", s.Title(provider)), nil
 	}
-	return s.Disconnect(ctx, by, provider)
+	return s.Disconnect(ctx, by, provider, ViaCard)
 }
 
-// Disconnect ends somebody's connection: the account is taken out here first, so
-// that from the next request on nothing uses it, and then given back at the
-// provider. The sentence is for him.
-func (s *Service) Disconnect(ctx context.Context, by chat.Actor, provider string) (sentence string, err error) {
-	if !by.IsPerson() || !nameForm.MatchString(provider) {
+// Disconnect ends somebody's connection: the account is taken out here first, with
+// all that was proved and not put yet, so that from the next request on nothing
+// uses it and nothing brings it back; and then it is given back at the provider.
+// The sentence is for him, in plain text.
+func (s *Service) Disconnect(ctx context.Context, of chat.Actor, provider string, via Via) (sentence string, err error) {
+	if !of.IsPerson() || !nameForm.MatchString(provider) {
 		return "There is no such account.", nil
 	}
+	owner := credentials.Owner{Actor: of, Provider: provider}
+	revision, err := s.o.Vault.Revision(ctx, owner)
+	if err == nil {
+		by := of
+		if via == ViaOperator {
+			by = chat.Actor{}
+		}
+		// First, so that it is kept though this process dies.
+		s.recordDisconnected(ctx, owner, revision, string(via), by)
+	}
+	record, err := s.o.Vault.Delete(ctx, owner)
+	if err == nil || errors.Is(err, credentials.ErrNone) {
+		s.endAttempts(ctx, owner)
+	}
 	title := s.Title(provider)
-	record, err := s.o.Vault.Delete(ctx, credentials.Owner{Actor: by, Provider: provider})
 	switch {
 	case errors.Is(err, credentials.ErrNone):
 		return fmt.Sprintf("No account of yours at %s is connected.", title), nil
@@ -39,7 +50,7 @@ func (s *Service) Disconnect(ctx context.Context, by chat.Actor, provider string
 	}
 	name := "Your account"
 	if record.AccountName != "" {
-		name = "Your account " + escape(record.AccountName)
+		name = "Your account " + record.AccountName
 	}
 	forgotten := fmt.Sprintf("%s at %s is disconnected: I have forgotten it.", name, title)
 	c, ok := s.provider(provider)
@@ -52,7 +63,7 @@ func (s *Service) Disconnect(ctx context.Context, by chat.Actor, provider string
 		ending, cancel := context.WithTimeout(ending, 2*wireTime)
 		defer cancel()
 		if _, failed = s.wire.revokeAll(ending, c, record.Access, record.Refresh); failed != nil {
-			s.o.Log.Warn("a token could not be revoked", "provider", provider, "actor", by.Key(), "error", failed)
+			s.o.Log.Warn("a token could not be revoked", "provider", provider, "actor", of.Key(), "error", failed)
 		}
 	})
 	if !done || failed != nil {
@@ -61,53 +72,22 @@ func (s *Service) Disconnect(ctx context.Context, by chat.Actor, provider string
 	return forgotten + fmt.Sprintf(" At %s my access is revoked.", title), nil
 }
 
-const buttonDisconnect = "disconnect"
-
-// Home is the list of a person's accounts for his home tab.
-func (s *Service) Home() plugins.Home {
-	return plugins.Home{Title: "Your connected accounts", Items: s.homeItems, Act: s.homeAct}
-}
-
-func (s *Service) homeItems(ctx context.Context, person chat.Actor) ([]chat.HomeItem, error) {
-	accounts, err := s.o.Vault.List(ctx, person)
-	if err != nil {
-		return nil, err
+// endAttempts ends what somebody has begun at a provider and not proved: codes that
+// nobody has entered there, and tokens whose code was not entered here. His links
+// stay good, and so do the waits that they are for: he can begin anew.
+func (s *Service) endAttempts(ctx context.Context, owner credentials.Owner) {
+	ids, err := s.o.Vault.Reminders(ctx)
+	for _, id := range ids {
+		f, errFlow := s.load(ctx, id)
+		switch {
+		case errFlow != nil || f.owner() != owner:
+		case f.Stage == stagePending:
+			err = errors.Join(err, s.reopen(ctx, f))
+		case f.Stage == stageOpen && f.Device != "":
+			err = errors.Join(err, s.lapse(ctx, f))
+		}
 	}
-	var items []chat.HomeItem
-	for _, a := range accounts {
-		items = append(items, chat.HomeItem{
-			ID: a.Provider, Text: s.line(a),
-			Buttons: []chat.HomeButton{{
-				Name: buttonDisconnect, Label: "Disconnect",
-				Ask: fmt.Sprintf("Disconnect your account at %s? I forget it and give my access back.", s.Title(a.Provider)),
-			}},
-		})
+	if err != nil && !errors.Is(err, credentials.ErrChanged) {
+		s.o.Log.Warn("connections that were begun could not be ended", "provider", owner.Provider, "actor", owner.Actor.Key(), "error", err)
 	}
-	if len(items) == 0 {
-		items = []chat.HomeItem{{Text: "None. When something that you ask for needs one, I send you a link.", Small: true}}
-	}
-	return items, nil
-}
-
-// line is an account as its person sees it.
-func (s *Service) line(a credentials.Account) string {
-	text := s.Title(a.Provider) + ": " + a.AccountName
-	if len(a.Scopes) > 0 {
-		scopes := slices.Sorted(slices.Values(a.Scopes))
-		text += "\nmay: " + strings.Join(scopes[:min(len(scopes), 20)], ", ")
-	}
-	if !a.Connected.IsZero() {
-		text += "\nsince " + a.Connected.Format("2006-01-02")
-	}
-	if a.Refused || a.Broken {
-		text += "; it has to be connected again"
-	}
-	return text
-}
-
-func (s *Service) homeAct(ctx context.Context, person chat.Actor, button, item string) (string, error) {
-	if button != buttonDisconnect {
-		return "", nil
-	}
-	return s.Disconnect(ctx, person, item)
 }

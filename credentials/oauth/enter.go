@@ -18,6 +18,8 @@ const (
 	sayLate     = "This code is too old. Open the link again: its page shows a new one."
 	sayTooMany  = "That was wrong five times. Nothing is connected; what was allowed is taken back. Open the link again to begin anew."
 	sayAlready  = "The account is connected."
+	sayLooking  = "The code was entered: I am looking whose account it is."
+	sayTooOften = "Too many codes were asked for. Ask me once more for what needs the account."
 )
 
 // Enter is somebody entering in Slack the code that the page of his browser has
@@ -49,7 +51,7 @@ func (s *Service) enter(ctx context.Context, id string, by chat.Actor, code stri
 		return sayAlready, true, nil
 	case f.Stage == stageOpen && f.Device == "":
 		return sayNoCode, false, nil
-	case f.Stage == stageOpen:
+	case f.Stage == stageOpen, f.Stage == stageLapsed:
 		return sayThere, true, nil
 	case f.Stage != stagePending:
 		return sayGone, true, nil
@@ -59,6 +61,9 @@ func (s *Service) enter(ctx context.Context, id string, by chat.Actor, code stri
 	if !equal(f.Code, readCode(code)) {
 		f.Tries++
 		if f.Tries >= maxTries {
+			if err := s.recordNotConnected(ctx, f, ruleWrongCode); err != nil {
+				return "", false, err
+			}
 			return sayTooMany, true, s.reopen(ctx, f)
 		}
 		if _, err := s.save(ctx, f); err != nil {
@@ -67,8 +72,10 @@ func (s *Service) enter(ctx context.Context, id string, by chat.Actor, code stri
 		left := maxTries - f.Tries
 		return fmt.Sprintf("That is not the code that your page shows. %s left.", count(left, "try", "tries")), false, nil
 	}
-	f.Stage, f.Code, f.Next = stageProven, "", s.o.Now().Add(claimTime)
-	f, err = s.save(ctx, f)
+	f.Stage, f.Proof, f.Code, f.Next = stageProven, ruleCode, "", s.o.Now().Add(claimTime)
+	if f, err = s.permit(ctx, f.owner(), f); err == nil {
+		f, err = s.save(ctx, f)
+	}
 	if err != nil {
 		return "", false, err
 	}

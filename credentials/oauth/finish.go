@@ -14,22 +14,9 @@ import (
 // finish does what is left once a browser or an address has proved whose account
 // it is: store it, end the waits for it, tell the person. Each part can be done
 // again, by another process too, and the flow is over when all are done.
-func (s *Service) finish(ctx context.Context, f flow) error {
-	owner := f.owner()
+func (s *Service) finish(ctx context.Context, f flow) (err error) {
 	if f.Stage == stageProven {
-		record := credentials.Record{
-			Access: credentials.NewSecret(f.Access), Refresh: credentials.NewSecret(f.Refresh), Expires: f.Expires,
-			Connected: s.o.Now().UTC(), Scopes: f.Granted, AccountID: f.AccountID, AccountName: f.AccountName, Email: f.Email,
-		}
-		_, replaced, had, err := s.o.Vault.Put(ctx, owner, record)
-		if err != nil {
-			return err
-		}
-		if had {
-			s.dropReplaced(ctx, f, replaced)
-		}
-		f.Access, f.Refresh, f.Stage, f.Next = "", "", stageStored, s.o.Now().Add(claimTime)
-		if f, err = s.save(ctx, f); err != nil {
+		if f, err = s.store(ctx, f); err != nil {
 			return err
 		}
 	}
@@ -42,8 +29,59 @@ func (s *Service) finish(ctx context.Context, f flow) error {
 	if err := s.tell(ctx, f); err != nil {
 		return s.later(ctx, f, err)
 	}
-	_, err := s.close(ctx, f)
+	_, err = s.close(ctx, f)
 	return err
+}
+
+// store puts the account that a flow has proved. Of one that a process has left
+// half-way nobody knows whether it was put; the permit does. It is spent by the put,
+// and taken back by a disconnection, so that neither tokens that were renewed since
+// are lost, nor an account that was disconnected since comes back.
+func (s *Service) store(ctx context.Context, f flow) (flow, error) {
+	record := f.record()
+	record.Connected = s.o.Now().UTC()
+	if err := s.recordConnected(ctx, f); err != nil {
+		return f, err
+	}
+	_, replaced, had, err := s.o.Vault.Put(ctx, f.owner(), f.Permit, record)
+	switch {
+	case errors.Is(err, credentials.ErrPermit):
+		stands, err := s.o.Vault.Get(ctx, f.owner())
+		if err != nil && !errors.Is(err, credentials.ErrNone) {
+			return f, err
+		}
+		if stands.Extra[connectedBy] != f.id() {
+			return s.superseded(ctx, f, stands)
+		}
+	case err != nil:
+		return f, err
+	case had:
+		s.dropBeside(ctx, f.owner().Provider, replaced, record)
+	}
+	f.Access, f.Refresh, f.Stage, f.Next = "", "", stageStored, s.o.Now().Add(claimTime)
+	return s.save(ctx, f)
+}
+
+// superseded ends a flow whose account is not the one that stands: its person has
+// disconnected meanwhile, or connected another one.
+func (s *Service) superseded(ctx context.Context, f flow, stands credentials.Record) (flow, error) {
+	by, how := f.actor(), chat.ByAccount
+	if !stands.Access.IsSet() {
+		how = chat.ByRefusal
+	}
+	if err := s.recordNotConnected(ctx, f, ruleSuperseded); err != nil {
+		return f, err
+	}
+	if err := s.endWait(ctx, f, how, &by); err != nil {
+		return f, err
+	}
+	dropped := f.record()
+	f, err := s.close(ctx, f)
+	if err != nil {
+		return f, err
+	}
+	s.dropBeside(ctx, f.owner().Provider, dropped, stands)
+	return f, nil
 }
 
 // later has the sweep go on with a flow.
@@ -53,20 +91,20 @@ func (s *Service) later(ctx context.Context, f flow, why error) error {
 	return errors.Join(why, err)
 }
 
-// dropReplaced gives back the tokens that new ones have replaced. Where that would
-// take the new ones along, they are left to end.
-func (s *Service) dropReplaced(ctx context.Context, f flow, was credentials.Record) {
-	c, ok := s.provider(f.owner().Provider)
-	if !ok || !c.owns(was.AccountID) || c.Revoke.Whole && was.AccountID == f.AccountID {
+// dropBeside gives back tokens for which another account stands now, or none.
+// Where that would take the other's tokens along, they are left to end.
+func (s *Service) dropBeside(ctx context.Context, provider string, old, stands credentials.Record) {
+	c, ok := s.provider(provider)
+	if !ok || !c.owns(old.AccountID) || c.Revoke.Whole && stands.Access.IsSet() && stands.AccountID == old.AccountID {
 		return
 	}
-	if was.Access.Reveal() == f.Access {
-		was.Access = credentials.Secret{}
+	if old.Access.Equal(stands.Access) {
+		old.Access = credentials.Secret{}
 	}
-	if was.Refresh.Reveal() == f.Refresh {
-		was.Refresh = credentials.Secret{}
+	if old.Refresh.Equal(stands.Refresh) {
+		old.Refresh = credentials.Secret{}
 	}
-	s.drop(ctx, c, was.Access, was.Refresh)
+	s.drop(ctx, c, old.Access, old.Refresh)
 }
 
 // endWaits ends every wait of the person for this provider that the account is
@@ -86,7 +124,7 @@ func (s *Service) endWaits(ctx context.Context, f flow) error {
 			continue
 		}
 		other, err := s.load(ctx, id)
-		if err != nil || other.owner() != f.owner() || other.Stage != stageOpen && other.Stage != stagePending ||
+		if err != nil || other.owner() != f.owner() || !other.begun() ||
 			len(c.Scopes.lacking(other.Asked, f.Granted)) > 0 {
 			continue
 		}

@@ -19,8 +19,9 @@ import (
 // replaces the state that it has read, so that of two processes one does it.
 //
 //	open ──> pending ──> proven ──> stored ──> over
-//	  │  (code flow: a token, and the code that proves the browser)
-//	  └────> checking ──┘
+//	 │ ▲ (code flow: a token, and the code that proves the browser)
+//	 │ └── lapsed   (device flow: its code is over; a new one opens it again)
+//	 └────> checking ──┘
 //	     (device flow: a token, whose account is looked at)
 type flow struct {
 	Stage stage    `json:"stage"`
@@ -43,8 +44,14 @@ type flow struct {
 	Tries      int       `json:"tries,omitempty"`
 
 	// Of the device flow.
-	Device   string `json:"device,omitempty"`
-	Interval int    `json:"interval,omitempty"` // seconds
+	Device    string    `json:"device,omitempty"`
+	Interval  int       `json:"interval,omitempty"` // seconds
+	CodeUntil time.Time `json:"code_until,omitzero"`
+
+	// Permit is the right to put the account, once, and Proof what proves that it is
+	// its person's.
+	Permit string `json:"permit,omitempty"`
+	Proof  string `json:"proof,omitempty"`
 
 	// The token, until it is stored.
 	Access  string    `json:"access,omitempty"`
@@ -63,6 +70,7 @@ type stage string
 
 const (
 	stageOpen     stage = "open"
+	stageLapsed   stage = "lapsed"
 	stagePending  stage = "pending"
 	stageChecking stage = "checking"
 	stageProven   stage = "proven"
@@ -75,7 +83,7 @@ const (
 	// long its code can be entered.
 	stateTime = 10 * time.Minute
 	codeTime  = 10 * time.Minute
-	// maxOpenings bounds how often a link is used, and maxTries how often a code is
+	// maxOpenings bounds how often a link is used, or a code asked for, and maxTries how often a code is
 	// guessed at.
 	maxOpenings = 30
 	maxTries    = 5
@@ -156,6 +164,12 @@ func (s *Service) close(ctx context.Context, f flow) (flow, error) {
 	return f, s.o.Vault.Unremind(ctx, f.id())
 }
 
+// begun reports whether a flow's person can still go on with it, and nothing is
+// proved yet.
+func (f flow) begun() bool {
+	return f.Stage == stageOpen || f.Stage == stageLapsed || f.Stage == stagePending
+}
+
 func (f flow) id() string               { return f.kept.ID[len("connect:"):] }
 func (f flow) owner() credentials.Owner { return f.kept.Owner }
 func (f flow) actor() chat.Actor        { return f.kept.Owner.Actor }
@@ -165,6 +179,26 @@ func (f flow) without() flow {
 	f.State, f.Browser, f.Verifier, f.Code, f.Device, f.Access, f.Refresh = "", "", "", "", "", "", ""
 	return f
 }
+
+// permit gets the right to put the flow's account, which a disconnection from then
+// on takes back.
+func (s *Service) permit(ctx context.Context, owner credentials.Owner, f flow) (flow, error) {
+	var err error
+	f.Permit, err = s.o.Vault.Permit(ctx, owner, f.Until.Sub(s.o.Now())+afterTime)
+	return f, err
+}
+
+// record is the account that a flow has proved.
+func (f flow) record() credentials.Record {
+	return credentials.Record{
+		Access: credentials.NewSecret(f.Access), Refresh: credentials.NewSecret(f.Refresh), Expires: f.Expires,
+		Scopes: f.Granted, AccountID: f.AccountID, AccountName: f.AccountName, Email: f.Email,
+		Extra: map[string]string{connectedBy: f.id()},
+	}
+}
+
+// connectedBy says in a record by which flow it was connected.
+const connectedBy = "flow"
 
 func (f *flow) take(t token, a account) {
 	f.Access, f.Refresh, f.Expires, f.Granted = t.access.Reveal(), t.refresh.Reveal(), t.expires, t.scopes

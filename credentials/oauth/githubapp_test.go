@@ -133,7 +133,7 @@ func TestGitHubApp(t *testing.T) {
 		t.Errorf("%q, %v", spoke(), err)
 	}
 	// Only for somebody, and only during his call.
-	if _, err := k.Disconnect(t.Context(), alice, "acme"); err != nil {
+	if _, err := k.Disconnect(t.Context(), alice, "acme", oauth.ViaHome); err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := send(t, client, "GET", f.base+"/api/x", ""); err == nil {

@@ -214,7 +214,7 @@ func TestAProviderThatHangsHoldsNobodyUp(t *testing.T) {
 	}
 	ctx, cancel = context.WithTimeout(t.Context(), 3*time.Second)
 	defer cancel()
-	sentence, err := k.Disconnect(ctx, alice, "acme")
+	sentence, err := k.Disconnect(ctx, alice, "acme", oauth.ViaHome)
 	if err != nil || !strings.Contains(sentence, "did not confirm") || ctx.Err() != nil {
 		t.Errorf("%q, %v, %v", sentence, err, ctx.Err())
 	}
@@ -250,8 +250,8 @@ func TestDeviceFlow(t *testing.T) {
 		"granted":                  {[]step{{pending("authorization_pending"), 5 * time.Second, 1}, {nil, 5 * time.Second, 2}}, "Alice@Example.com", chat.ByAccount},
 		"slow down":                {[]step{{pending("slow_down"), 5 * time.Second, 1}, {nil, 6 * time.Second, 1}, {nil, 4 * time.Second, 2}}, "alice@example.com", chat.ByAccount},
 		"refused":                  {[]step{{pending("access_denied"), 5 * time.Second, 1}, {nil, time.Minute, 1}}, "alice@example.com", chat.ByRefusal},
-		"expired there":            {[]step{{pending("expired_token"), 5 * time.Second, 1}, {nil, time.Minute, 1}}, "alice@example.com", chat.ByTime},
-		"expired here":             {[]step{{pending("authorization_pending"), 5 * time.Second, 1}, {nil, time.Hour, 1}}, "alice@example.com", chat.ByTime},
+		"expired there":            {[]step{{pending("expired_token"), 5 * time.Second, 1}, {nil, time.Minute, 1}}, "alice@example.com", ""},
+		"expired here":             {[]step{{pending("authorization_pending"), 5 * time.Second, 1}, {nil, 16 * time.Minute, 1}, {nil, time.Hour, 1}}, "alice@example.com", ""},
 		"network trouble":          {[]step{{answer(503, "text/html", "<html>"), 5 * time.Second, 1}, {nil, 6 * time.Second, 1}, {nil, 4 * time.Second, 2}}, "alice@example.com", chat.ByAccount},
 		"another address":          {[]step{{nil, 5 * time.Second, 1}}, "bob@example.com", chat.ByRefusal},
 		"an address that looks so": {[]step{{nil, 5 * time.Second, 1}}, "alice@e\u212Aample.com", chat.ByRefusal},
@@ -266,7 +266,7 @@ func TestDeviceFlow(t *testing.T) {
 			k := newKit(t, providers, withoutURL)
 			k.emails[alice] = test.email
 			link := k.begin(alice, "acme")
-			if link.Code != "WDJB-MJHT" || link.URL != f.base+"/enter" || link.Until.After(k.clock.now().Add(15*time.Minute)) {
+			if link.Code != "WDJB-MJHT" || link.URL != f.base+"/enter" || link.Until.Before(k.clock.now().Add(50*time.Minute)) {
 				t.Errorf("%+v", link)
 			}
 			second := k.another(providers, withoutURL)

@@ -14,6 +14,7 @@ import (
 	"net/netip"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -88,6 +89,8 @@ type kit struct {
 	log    *bytes.Buffer
 	redis  redis.UniversalClient
 	prefix string
+	space  *redistest.Space
+	audit  *credentials.Audit
 
 	mu      sync.Mutex
 	ended   []ended
@@ -149,10 +152,11 @@ func newKit(t *testing.T, providers []oauth.Configured, options ...option) *kit 
 	t.Helper()
 	space := redistest.Shared(t)
 	k := &kit{
-		T: t, clock: &clock{}, log: &bytes.Buffer{}, redis: space.Client(), prefix: space.Prefix(),
+		T: t, space: space, clock: &clock{}, log: &bytes.Buffer{}, redis: space.Client(), prefix: space.Prefix(),
 		emails: map[chat.Actor]string{alice: "alice@example.com", mallory: "mallory@example.com"},
 	}
 	k.vault = credentials.NewVault(k.redis, k.prefix, true, keys(t))
+	k.audit = credentials.NewAudit(k.redis, k.prefix, true, 24*time.Hour)
 	k.public = httptest.NewUnstartedServer(nil)
 	k.Service = k.another(providers, options...)
 	k.public.Config.Handler = k.Handler()
@@ -166,7 +170,7 @@ func (k *kit) another(providers []oauth.Configured, options ...option) *oauth.Se
 	k.Helper()
 	o := oauth.Options{
 		Vault: k.vault, Providers: providers, PublicURL: "http://" + k.public.Listener.Addr().String(), Timeout: time.Hour,
-		Waits: k, Tell: k.tell, Now: k.clock.now, Tick: 10 * time.Millisecond, Outbound: loopback(),
+		Waits: k, Tell: k.tell, Audit: k.audit.Append, Now: k.clock.now, Tick: 10 * time.Millisecond, Outbound: loopback(),
 		Log: slog.New(slog.NewTextHandler(k, nil)),
 		Email: func(_ context.Context, who chat.Actor) (string, error) {
 			k.mu.Lock()
@@ -237,6 +241,28 @@ func (k *kit) record(who chat.Actor, provider string) (credentials.Record, bool)
 		k.Fatal(err)
 	}
 	return r, true
+}
+
+// wantAudited wants these records of Alice's, each "KIND RULE", oldest first; those
+// that were refused begin with "!".
+func (k *kit) wantAudited(want ...string) {
+	k.Helper()
+	var got []string
+	err := k.audit.Read(k.Context(), credentials.AuditFilter{Person: alice}, func(r credentials.AuditRecord) bool {
+		line := r.Kind + " " + r.Rule
+		if r.Decision != "allowed" {
+			line = "!" + line
+		}
+		got = append(got, line)
+		if r.Principal != alice || r.Tool != "" || r.Arguments != "" || r.Provider == "" {
+			k.Errorf("%+v", r)
+		}
+		return true
+	})
+	slices.Reverse(got)
+	if err != nil || !slices.Equal(got, want) {
+		k.Errorf("audited %q, %v\nwant    %q", got, err, want)
+	}
 }
 
 // browser is one person's, with his cookies.

@@ -170,7 +170,7 @@ func TestCodeFlowAtARealProvider(t *testing.T) {
 	}
 
 	// Disconnecting revokes it there.
-	sentence, err = k.Disconnect(t.Context(), alice, oidcName)
+	sentence, err = k.Disconnect(t.Context(), alice, oidcName, oauth.ViaHome)
 	if err != nil || !strings.Contains(sentence, "revoked") {
 		t.Errorf("%q, %v", sentence, err)
 	}

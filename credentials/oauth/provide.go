@@ -114,7 +114,7 @@ func configured(of plugins.Provider) (Configured, error) {
 			Name: of.Name, Title: of.Title, AuthURL: of.AuthURL, TokenURL: of.TokenURL, IntrospectURL: of.IntrospectURL,
 			Revoke: Revoke{URL: of.RevokeURL}, Scopes: Scopes{Default: of.Scopes},
 			Hosts: []string{server.Hostname()}, ReadPOST: []ReadPOST{{Path: cmp.Or(server.EscapedPath(), "/"), MCP: true}}, AuthStyle: style,
-			PKCE: true, Issuer: of.Issuer, RequireIssuer: of.RequireIssuer, Resource: of.Resource,
+			PKCE: true, Issuer: of.Issuer, RequireIssuer: of.RequireIssuer, Resource: of.Resource, Try: of.URL,
 		},
 		ClientID: of.ClientID, ClientSecret: credentials.NewSecret(of.ClientSecret),
 	}, nil

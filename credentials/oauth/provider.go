@@ -53,6 +53,8 @@ type Provider struct {
 	RequireIssuer bool   `json:"require_issuer,omitempty"`
 	// Resource names what the token is for (RFC 8707); empty: it is not said.
 	Resource string `json:"resource,omitempty"`
+	// Try is an address of the resource at which a token can be tried; empty: its own.
+	Try string `json:"-"`
 }
 
 // Revoke is how a provider takes a token back.

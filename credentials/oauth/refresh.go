@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"reeve/credentials"
+	"reeve/runtime/chat"
 )
 
 // fresh is an account with a token that is good for a while yet. It is read from
@@ -114,7 +115,8 @@ func (s *Service) spend(ctx context.Context, c Configured, intent credentials.In
 	_, err = s.o.Vault.Settle(ctx, intent, r)
 	if errors.Is(err, credentials.ErrChanged) || errors.Is(err, credentials.ErrNone) {
 		// Disconnected or connected anew meanwhile: these tokens are nobody's.
-		s.drop(ctx, c, got.access, got.refresh)
+		stands, _ := s.o.Vault.Get(ctx, intent.Owner)
+		s.dropBeside(ctx, c.Name, credentials.Record{Access: got.access, Refresh: got.refresh, AccountID: r.AccountID}, stands)
 		return nil
 	}
 	return err
@@ -143,10 +145,18 @@ func (s *Service) unspent(ctx context.Context, c Configured, intent credentials.
 	s.o.Log.Warn("an account has to be connected again", "provider", c.Name, "actor", intent.Owner.Actor.Key(), "doubt", doubt, "error", why)
 	r.Refused = true
 	_, err := s.o.Vault.Settle(ctx, intent, r)
-	if errors.Is(err, credentials.ErrChanged) || errors.Is(err, credentials.ErrNone) {
+	switch {
+	case errors.Is(err, credentials.ErrChanged), errors.Is(err, credentials.ErrNone):
 		return nil
+	case err != nil:
+		return err
 	}
-	return err
+	rule := ruleProvider
+	if doubt {
+		rule = ruleRenewal
+	}
+	s.recordDisconnected(ctx, intent.Owner, intent.Revision, rule, chat.Actor{})
+	return nil
 }
 
 // justRefreshed reports whether a state's token is so new that another one would
@@ -156,19 +166,21 @@ func (s *Service) justRefreshed(r credentials.Record) bool {
 	return err == nil && s.o.Now().Sub(time.Unix(at, 0)) < refreshAhead
 }
 
-// refusedToken is what the API's 401 does: another token is got, once, and if that
-// was it already, the account has to be connected again. Nothing is deleted.
-// again is false when there is no other token to try.
+// refusedToken is what the API's 401 does: another token is got, once. Where there
+// is none to be got, or it was refused too, the provider is asked whether it refuses
+// the token. Only then the account has to be connected again; else the 401 is the
+// answer to that request alone. Nothing is deleted. again is false when there is no
+// other token to try.
 func (s *Service) refusedToken(ctx context.Context, c Configured, owner credentials.Owner, used credentials.Record) (next credentials.Record, again bool, err error) {
 	now, err := s.o.Vault.Get(ctx, owner)
 	if err != nil || !now.Usable() {
 		return credentials.Record{}, false, nil
 	}
-	if now.Access.Equal(used.Access) && (!now.Refresh.IsSet() || s.justRefreshed(now)) {
-		return credentials.Record{}, false, s.markRefused(ctx, owner, now)
-	}
 	refused := int64(0)
 	if now.Access.Equal(used.Access) {
+		if !now.Refresh.IsSet() || s.justRefreshed(now) {
+			return credentials.Record{}, false, s.judge(ctx, c, owner, now)
+		}
 		refused = now.Revision
 	}
 	if next, err = s.current(ctx, c, owner, refused); err != nil {
@@ -177,12 +189,18 @@ func (s *Service) refusedToken(ctx context.Context, c Configured, owner credenti
 	return next, !next.Access.Equal(used.Access), nil
 }
 
-func (s *Service) markRefused(ctx context.Context, owner credentials.Owner, r credentials.Record) error {
+// judge marks an account whose token its provider refuses.
+func (s *Service) judge(ctx context.Context, c Configured, owner credentials.Owner, r credentials.Record) error {
+	if !s.wire.refuses(ctx, c, r.Access) {
+		s.o.Log.Info("a token was refused that its provider takes", "provider", owner.Provider, "actor", owner.Actor.Key())
+		return nil
+	}
 	r.Refused = true
 	_, err := s.o.Vault.Swap(ctx, owner, r.Revision, r)
 	switch {
 	case err == nil:
 		s.o.Log.Info("an account has to be connected again", "provider", owner.Provider, "actor", owner.Actor.Key())
+		s.recordDisconnected(ctx, owner, r.Revision, ruleProvider, chat.Actor{})
 	case errors.Is(err, credentials.ErrChanged), errors.Is(err, credentials.ErrBusy), errors.Is(err, credentials.ErrNone):
 		err = nil // it is another one by now
 	}

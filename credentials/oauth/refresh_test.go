@@ -2,6 +2,7 @@ package oauth_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -114,13 +115,16 @@ func TestARefusedTokenIsRefreshedOnceByAll(t *testing.T) {
 	}
 }
 
+// unauthorized is an API, or a provider, that takes no token.
+func unauthorized(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }
+
 // A 401 deletes nothing: the account has to be connected again when even a fresh
-// token is not taken.
+// token is not taken, and the provider says so itself.
 func TestAnAccountThatIsRefusedHasToBeConnectedAgain(t *testing.T) {
 	f := newFake(t)
 	k := newKit(t, []oauth.Configured{f.provider("acme")})
 	k.connect(f, "acme")
-	f.api = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }
+	f.api, f.userinfo = unauthorized, unauthorized
 	if status, err := use(t.Context(), k.Service, f, plugins.Read); err != nil || status != http.StatusUnauthorized {
 		t.Errorf("%d, %v", status, err)
 	}
@@ -138,10 +142,65 @@ func TestAnAccountThatIsRefusedHasToBeConnectedAgain(t *testing.T) {
 	if _, err := use(t.Context(), k.Service, f, plugins.Read); !errors.Is(err, oauth.ErrConnect) {
 		t.Errorf("%v", err)
 	}
-	f.api = nil
+	k.wantAudited("connect browser_code", "disconnect provider")
+	f.api, f.userinfo = nil, nil
 	k.connect(f, "acme")
 	if status, err := use(t.Context(), k.Service, f, plugins.Read); err != nil || status != http.StatusOK {
 		t.Errorf("connected again: %d, %v", status, err)
+	}
+}
+
+// A 401 of the API's own, for a token that the provider takes, is that request's
+// own error: the account goes on. The provider is asked once for each.
+func TestAStray401LeavesTheAccount(t *testing.T) {
+	for name, test := range map[string]struct {
+		lifetime int // of tokens; 0: they have no end, and there is none to get others by
+		provider http.HandlerFunc
+		requests int
+	}{
+		"with a refresh token":             {3600, nil, 2},
+		"without one":                      {0, nil, 1},
+		"without one, the provider hinted": {0, answer(403, "text/plain", "slower"), 1},
+		"without one, the provider away":   {0, answer(503, "text/plain", ""), 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFake(t)
+			if test.lifetime == 0 {
+				f.token = func(w http.ResponseWriter, r *http.Request) {
+					f.set(func() {
+						a := f.issue("f1", "read")
+						delete(a, "refresh_token")
+						delete(a, "expires_in")
+						w.Header().Set("Content-Type", "application/json")
+						_ = json.NewEncoder(w).Encode(a)
+					})
+				}
+			}
+			k := newKit(t, []oauth.Configured{f.provider("acme")})
+			k.connect(f, "acme")
+			var asked atomic.Int32
+			f.api = unauthorized
+			f.userinfo = func(w http.ResponseWriter, r *http.Request) {
+				asked.Add(1)
+				if test.provider != nil {
+					test.provider(w, r)
+				}
+			}
+			if status, err := use(t.Context(), k.Service, f, plugins.Read); err != nil || status != http.StatusUnauthorized {
+				t.Errorf("%d, %v", status, err)
+			}
+			if n := len(f.seen()); n != test.requests || asked.Load() != 1 {
+				t.Errorf("%d requests, want %d; the provider was asked %d times", n, test.requests, asked.Load())
+			}
+			if r, there := k.record(alice, "acme"); !there || !r.Usable() {
+				t.Errorf("%+v", r)
+			}
+			f.api = nil
+			if status, err := use(t.Context(), k.Service, f, plugins.Read); err != nil || status != http.StatusOK {
+				t.Errorf("afterwards: %d, %v", status, err)
+			}
+			k.wantAudited("connect browser_code")
+		})
 	}
 }
 
@@ -313,7 +372,7 @@ func TestDisconnectDuringARefresh(t *testing.T) {
 		result <- err
 	}()
 	<-asked
-	if _, err := k.Disconnect(t.Context(), alice, "acme"); err != nil {
+	if _, err := k.Disconnect(t.Context(), alice, "acme", oauth.ViaHome); err != nil {
 		t.Fatal(err)
 	}
 	before := f.tookBack()
@@ -326,6 +385,50 @@ func TestDisconnectDuringARefresh(t *testing.T) {
 	}
 	if late := f.tookBack()[len(before):]; len(late) != 2 {
 		t.Errorf("taken back afterwards: %q", late)
+	}
+}
+
+// Connected anew while a refresh is under way: the tokens that come late are given
+// back, except where that would end the new connection too.
+func TestConnectedAnewDuringARefresh(t *testing.T) {
+	for _, whole := range []bool{false, true} {
+		f := newFake(t)
+		p := f.provider("acme")
+		p.Revoke.Whole = whole
+		k := newKit(t, []oauth.Configured{p})
+		k.connect(f, "acme")
+		asked, answered := make(chan struct{}), make(chan struct{})
+		var once sync.Once
+		f.set(func() {
+			f.token = func(w http.ResponseWriter, r *http.Request) {
+				if r.PostForm.Get("grant_type") == "refresh_token" {
+					once.Do(func() { close(asked) })
+					<-answered
+				}
+				f.grant(w, r)
+			}
+		})
+		k.clock.advance(2 * time.Hour)
+		result := make(chan error, 1)
+		go func() {
+			_, err := use(t.Context(), k.Service, f, plugins.Read)
+			result <- err
+		}()
+		<-asked
+		k.connect(f, "acme")
+		stands, _ := k.record(alice, "acme")
+		before := len(f.tookBack())
+		close(answered)
+		if err := <-result; err != nil {
+			t.Error(err)
+		}
+		late := f.tookBack()[before:]
+		if want := map[bool]int{false: 2, true: 0}[whole]; len(late) != want || slices.Contains(late, stands.Access.Reveal()) {
+			t.Errorf("whole %v: %d taken back, want %d", whole, len(late), want)
+		}
+		if now, _ := k.record(alice, "acme"); !now.Access.Equal(stands.Access) {
+			t.Errorf("whole %v: the late tokens took the new ones' place", whole)
+		}
 	}
 }
 

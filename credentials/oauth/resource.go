@@ -2,6 +2,7 @@ package oauth
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -189,4 +190,27 @@ func (w *wire) tokenAccount(ctx context.Context, c Configured, access credential
 		}
 	}
 	return a, nil
+}
+
+// refusesBound is refuses of a bound provider: its issuer is asked, and where that
+// answers no questions, the resource itself, by a request that does nothing.
+func (w *wire) refusesBound(ctx context.Context, c Configured, access credentials.Secret) bool {
+	_, known, err := w.introspect(ctx, c, access.Reveal())
+	if known || err != nil {
+		return errors.Is(err, errNotActive)
+	}
+	ctx, cancel := context.WithTimeout(ctx, wireTime)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, cmp.Or(c.Try, c.Resource), nil)
+	if err != nil {
+		return false
+	}
+	request.Header.Set("Accept", "application/json")
+	request.Header.Set("Authorization", "Bearer "+access.Reveal())
+	response, err := w.client.Do(request)
+	if err != nil {
+		return false
+	}
+	_ = response.Body.Close() // it may be a stream
+	return response.StatusCode == http.StatusUnauthorized
 }

@@ -41,6 +41,9 @@ type Options struct {
 	// Who is how a person and his workspace are called, for showing. Empty: it is
 	// not known.
 	Who func(ctx context.Context, person chat.Actor) (name, workspace string, err error)
+	// Audit keeps a record of a connection, or of its end, for good; nil: none is
+	// kept.
+	Audit func(ctx context.Context, record credentials.AuditRecord) error
 	// Apps are what the bot itself is at a provider, by the provider's name.
 	Apps map[string]App
 	Log  *slog.Logger

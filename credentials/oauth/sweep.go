@@ -79,7 +79,7 @@ func (s *Service) step(ctx context.Context, id string) error {
 		return s.o.Vault.Unremind(ctx, id)
 	case s.o.Now().Before(f.Next):
 		return s.o.Vault.Remind(ctx, id, f.Next) // somebody was faster
-	case f.Stage == stageOpen && f.Device == "":
+	case f.Stage == stageOpen && f.Device == "", f.Stage == stageLapsed:
 		// The mailbox ends the wait by its own clock.
 		_, err := s.close(ctx, f)
 		return err

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -60,6 +61,18 @@ func (w *wire) whose(ctx context.Context, c Configured, access credentials.Secre
 		}
 	}
 	return a, nil
+}
+
+// refuses asks the provider whether it refuses a token. In doubt it does not.
+func (w *wire) refuses(ctx context.Context, c Configured, access credentials.Secret) bool {
+	if c.bound() {
+		return w.refusesBound(ctx, c, access)
+	}
+	ctx, cancel := context.WithTimeout(ctx, wireTime)
+	defer cancel()
+	_, err := w.ask(ctx, c, c.UserInfo.Method, c.UserInfo.URL, c.UserInfo.Body, access)
+	failed, _ := errors.AsType[*Error](err)
+	return failed != nil && failed.Status == http.StatusUnauthorized
 }
 
 func (w *wire) ask(ctx context.Context, c Configured, method, address, body string, access credentials.Secret) (any, error) {

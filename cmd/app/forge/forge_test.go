@@ -138,7 +138,12 @@ func newPlace(t *testing.T) *place {
 	}
 	space := redistest.Shared(t)
 	vault := credentials.NewVault(space.Client(), space.Prefix(), true, ring)
-	_, _, _, err = vault.Put(t.Context(), credentials.Owner{Actor: alice, Provider: "github"}, credentials.Record{
+	owner := credentials.Owner{Actor: alice, Provider: "github"}
+	permit, err := vault.Permit(t.Context(), owner, time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _, _, err = vault.Put(t.Context(), owner, permit, credentials.Record{
 		Access: credentials.NewSecret("alice-token"), Scopes: []string{"repo"}, AccountID: "1001", AccountName: "alice", Connected: time.Now(),
 	})
 	if err != nil {

@@ -142,7 +142,7 @@ func TestAuthorizationServerStaysUntilTheOperatorChangesIt(t *testing.T) {
 	if got := h.calls(alice, "whoami"); !got.Error || len(s.requests) != before || len(other.forms) != 0 {
 		t.Errorf("got %+v", got)
 	}
-	if sentence, err := h.oauth.Disconnect(t.Context(), alice, "mcp_tracker"); err != nil || len(other.forms) != 0 {
+	if sentence, err := h.oauth.Disconnect(t.Context(), alice, "mcp_tracker", oauth.ViaHome); err != nil || len(other.forms) != 0 {
 		t.Error(sentence, err)
 	}
 }
