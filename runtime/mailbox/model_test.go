@@ -10,7 +10,7 @@ import (
 	"reeve/runtime/mailbox"
 )
 
-// The model: three messages in one conversation, any number of workers, and
+// The model: two or three messages in one conversation, any number of workers, and
 // everything that may go wrong between them and the store. The store runs the
 // scripts as they are, and mailbox.Box calls them.
 //
@@ -21,9 +21,8 @@ import (
 // running turn, if it lives, and which messages have come.
 
 const (
-	modelBegin    = 1_700_000_100_000 // ms
-	modelTTL      = 10_000            // ms
-	modelAttempts = 2
+	modelBegin = 1_700_000_100_000 // ms
+	modelTTL   = 10_000            // ms
 )
 
 // scene is one case of the model: who writes what, under which policy.
@@ -31,27 +30,38 @@ type scene struct {
 	name   string
 	said   []chat.Message
 	policy runtime.Policy
+	// attempts are how many workers a turn may lose before it is abandoned.
+	attempts int
+	// waits: a turn that has waited differs from one that has not. No step decides
+	// by that, so that it matters to the checks of a second wait's end alone.
+	waits bool
 }
 
-// scenes are all cases: three messages of Alice, who writes the oldest, and Bob;
-// plain, forced ("!") or a stop; under each policy that makes a difference there.
+// scenes are all cases: messages of Alice, who writes the oldest, and Bob; plain,
+// forced ("!") or a stop; under each policy that makes a difference there. Three
+// of them, and two with more workers lost and waits that follow waits: three with
+// those, too, have four times as many states, which are more than one has the
+// patience to see.
 func scenes() []scene {
 	var all []scene
 	known := map[string]bool{}
+	add := func(words ...string) {
+		modes := []runtime.MidRunMode{runtime.ModeSteer, runtime.ModeFollowUp}
+		for _, same := range modes {
+			for _, cross := range modes {
+				if s := newScene(words, same, cross); !known[s.decided()] {
+					known[s.decided()] = true
+					all = append(all, s)
+				}
+			}
+		}
+	}
 	words := []string{"A", "A!", "Astop", "B", "B!", "Bstop"}
-	modes := []runtime.MidRunMode{runtime.ModeSteer, runtime.ModeFollowUp}
 	for _, one := range words[:3] {
 		for _, two := range words {
+			add(one, two)
 			for _, three := range words {
-				for _, same := range modes {
-					for _, cross := range modes {
-						s := newScene([]string{one, two, three}, same, cross)
-						if id := s.decided(); !known[id] {
-							known[id] = true
-							all = append(all, s)
-						}
-					}
-				}
+				add(one, two, three)
 			}
 		}
 	}
@@ -60,8 +70,12 @@ func scenes() []scene {
 
 func newScene(words []string, same, cross runtime.MidRunMode) scene {
 	s := scene{
-		name:   fmt.Sprintf("%s, same %s, cross %s", strings.Join(words, " "), same, cross),
-		policy: runtime.Policy{SameActor: same, CrossActor: cross, Stop: runtime.StopByAnyone},
+		name:     fmt.Sprintf("%s, same %s, cross %s", strings.Join(words, " "), same, cross),
+		policy:   runtime.Policy{SameActor: same, CrossActor: cross, Stop: runtime.StopByAnyone},
+		attempts: 1,
+	}
+	if len(words) < 3 {
+		s.attempts, s.waits = 2, true
 	}
 	for i, word := range words {
 		m := chat.Message{
@@ -315,7 +329,7 @@ func (x *explorer) call(e event, w worker, next chat.TurnID) (told, error) {
 		return told{Claimed: end.Claimed, NotYours: end.NotYours}, err
 	case evClaim:
 		offer.Claim = true
-		got, err := box.Claim(ctx, modelPlace, offer, modelAttempts)
+		got, err := box.Claim(ctx, modelPlace, offer, x.scene.attempts)
 		return told{Claimed: got.Claimed, Exhausted: got.Exhausted}, err
 	case evBoundary, evAnswer:
 		got, err := box.Commit(ctx, mailbox.Commit{Ref: ref, Number: w.n + 1, Entries: modelEntry,

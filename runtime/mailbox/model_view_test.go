@@ -167,7 +167,7 @@ func (x *explorer) hash(n *node, v *view) [16]byte {
 	}
 	for _, t := range v.turns {
 		if t.open() {
-			b = t.appendState(b, n.store.Now)
+			b = t.appendState(b, x.scene, n.store.Now)
 		}
 	}
 	due := x.keys[:0]
@@ -187,9 +187,8 @@ func (x *explorer) hash(n *node, v *view) [16]byte {
 }
 
 // appendState writes an open turn as hash sees it.
-func (t turnView) appendState(b []byte, now int64) []byte {
-	// A wait that follows another is a case of its own.
-	b = fmt.Appendf(b, "\nturn %s again %t void %t ", t.fields["first"], t.fields["ended_by"] != "", t.fields["void"] != "")
+func (t turnView) appendState(b []byte, s scene, now int64) []byte {
+	b = fmt.Appendf(b, "\nturn %s again %t void %t ", t.fields["first"], s.waits && t.fields["ended_by"] != "", t.fields["void"] != "")
 	for _, k := range slices.Sorted(maps.Keys(t.fields)) {
 		value := t.fields[k]
 		read := strings.HasPrefix(k, "u:") || strings.HasPrefix(k, "k:")
@@ -199,7 +198,7 @@ func (t turnView) appendState(b []byte, now int64) []byte {
 		case k == "until":
 			at, _ := strconv.ParseInt(value, 10, 64)
 			value = strconv.FormatBool(at > now)
-		case k == "attempts" && value > strconv.Itoa(modelAttempts):
+		case k == "attempts" && value > strconv.Itoa(s.attempts):
 			value = "spent"
 		case k == "handed" || read:
 			value = ""
