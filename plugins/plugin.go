@@ -184,6 +184,22 @@ type Call struct {
 	Account *Account
 }
 
+// Allowed reports whether the turn's actor was asked about this very call and has
+// allowed it.
+func (c Call) Allowed() bool {
+	for _, e := range c.Transcript {
+		if e.Origin != chat.Consent || e.Turn != c.Turn || e.Decision == nil {
+			continue
+		}
+		for _, d := range e.Decision.Calls {
+			if d.Allowed && d.Rule != chat.RuleConnect && CallKey(c.Turn, d.Call) == c.Key {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // Account is somebody's account at a provider, for one call. It holds nothing
 // that could be kept: its clients work until the call ends.
 type Account struct {
