@@ -129,7 +129,7 @@ func checkTool(t Tool) error {
 		return fmt.Errorf("%q has the provider %q: %s", t.Name, t.Provider, nameRule)
 	case t.Account && t.Provider == "":
 		return fmt.Errorf("%q needs an account, and does not name its provider", t.Name)
-	case len(t.Scopes) > 0 && !t.Account:
+	case (len(t.Scopes) > 0 || t.MoreScopes != nil) && !t.Account:
 		return fmt.Errorf("%q names scopes, and does not say that it needs an account", t.Name)
 	}
 	if err := checkTimeout(t.Name, t.Timeout); err != nil {

@@ -160,6 +160,10 @@ type Tool struct {
 	// none, or one that has not granted the Scopes, which are the provider's words.
 	Account bool
 	Scopes  []string
+	// MoreScopes are those that this very call needs besides, such as what its
+	// provider has refused it for; nil: none. What it says holds for this call of its
+	// turn's actor, and for nothing else. An error refuses the call.
+	MoreScopes func(ctx context.Context, call Call) ([]string, error)
 	// Timeout bounds one call; zero means 30 s, and MaxTimeout is the most.
 	Timeout time.Duration
 	// Parameters is the JSON schema of the arguments.
@@ -205,6 +209,8 @@ func (c Call) Allowed() bool {
 type Account struct {
 	// ID is the account's at its provider, for good, and Name what people call it.
 	ID, Name string
+	// Scopes are what it has granted, in the provider's words, as far as that says.
+	Scopes []string
 	// HTTP speaks to the provider's own hosts with the rights of the account. For
 	// a call that reads it sends GET and HEAD, and POST only where the provider
 	// is known to read with it. What it refuses is an error that says so.

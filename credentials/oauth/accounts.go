@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"reeve/credentials"
@@ -91,7 +92,7 @@ func (s *Service) Open(ctx context.Context, use Use) (account *plugins.Account, 
 	life, end := context.WithCancelCause(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() { end(context.Cause(ctx)) })
 	call := &apiCall{service: s, provider: c, owner: owner, account: record.AccountID, access: use.Access, life: life}
-	account = &plugins.Account{ID: record.AccountID, Name: record.AccountName, HTTP: call.client(call)}
+	account = &plugins.Account{ID: record.AccountID, Name: record.AccountName, Scopes: slices.Clone(record.Scopes), HTTP: call.client(call)}
 	if app := s.o.Apps[use.Provider]; app != nil && use.Access == plugins.Write {
 		account.App = func(ctx context.Context, place string) (*http.Client, bool, error) {
 			if life.Err() != nil {

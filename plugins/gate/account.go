@@ -3,6 +3,7 @@ package gate
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"reeve/plugins"
@@ -37,21 +38,47 @@ type Use struct {
 	Key      string // the call's, for good
 }
 
-// look finds out what the actor has at the tool's provider, once.
+// look finds out what the call needs of the actor's account, and what he has at the
+// tool's provider, once.
 func (x *exam) look(ctx context.Context, g *Gate, asked plugins.Asked) (denial string) {
 	t := x.tool
 	if !t.Account || !asked.Run.Actor.IsPerson() {
 		return ""
 	}
-	standing, err := question(ctx, g, func(ctx context.Context) (Standing, error) {
-		return g.options.Accounts.Look(ctx, asked.Run.Actor, t.Provider, t.Scopes)
+	type found struct {
+		scopes   []string
+		standing Standing
+	}
+	got, err := question(ctx, g, func(ctx context.Context) (f found, err error) {
+		if f.scopes, err = g.scopes(ctx, t, asked); err == nil {
+			f.standing, err = g.options.Accounts.Look(ctx, asked.Run.Actor, t.Provider, f.scopes)
+		}
+		return f, err
 	})
 	if err != nil {
 		g.options.Logger.Error("account not looked up", "turn", asked.Run.Turn, "tool", t.Name, "provider", t.Provider, "err", err)
 		return unchecked
 	}
-	x.standing = standing
+	x.scopes, x.standing = got.scopes, got.standing
 	return ""
+}
+
+// scopes are those that a call needs: its tool's, and its own.
+func (g *Gate) scopes(ctx context.Context, t *tool, asked plugins.Asked) ([]string, error) {
+	if t.MoreScopes == nil {
+		return t.Scopes, nil
+	}
+	more, err := t.MoreScopes(ctx, g.call(asked, t))
+	if err != nil {
+		return nil, fmt.Errorf("ask for the call's own scopes: %w", err)
+	}
+	all := slices.Clone(t.Scopes)
+	for _, scope := range more {
+		if !slices.Contains(all, scope) {
+			all = append(all, scope)
+		}
+	}
+	return all, nil
 }
 
 // account asks whether the actor has what the tool needs.
@@ -79,7 +106,7 @@ func (x *exam) account(asked plugins.Asked) (rule, denial string) {
 	if asks >= MaxAsked {
 		return string(RuleAskedOut), notMade + sentences[RuleAskedOut]
 	}
-	x.connect = &plugins.Connect{Provider: t.Provider, Scopes: t.Scopes}
+	x.connect = &plugins.Connect{Provider: t.Provider, Scopes: x.scopes}
 	if x.standing.Connected {
 		x.connect.Lacking = x.standing.Lacking
 	}

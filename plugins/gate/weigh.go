@@ -44,7 +44,9 @@ type exam struct {
 	record
 	tool    *tool
 	checked json.RawMessage // the arguments
-	// standing is what the actor has at the tool's provider.
+	// scopes are what the call needs of the actor's account at the tool's provider,
+	// and standing is what he has there.
+	scopes   []string
 	standing Standing
 	// private: from here on somebody's rights may have been spent, so that what
 	// comes of it is his.

@@ -17,6 +17,7 @@ type hub struct {
 	config   []serverConfig // as it was read at start
 	services plugins.Services
 	seen     seen
+	needing  sync.Mutex // while what a server wants of an account is written down
 
 	mu      sync.Mutex
 	servers map[string]*server // by id

@@ -143,8 +143,11 @@ func (s *server) tool(e entry) plugins.Tool {
 	}
 	if s.config.oauth != nil {
 		tool.Account, tool.Scopes = true, slices.Concat(s.config.oauth.Scopes, known.Scopes)
+		tool.MoreScopes = func(ctx context.Context, call plugins.Call) ([]string, error) {
+			return s.moreScopes(ctx, call, e.tool.Name)
+		}
 		tool.Call = func(ctx context.Context, call plugins.Call, arguments json.RawMessage) (plugins.Result, error) {
-			return s.callWith(ctx, call.Account, e.tool.Name, tool.Effect, arguments)
+			return s.callWithAccount(ctx, call, e.tool.Name, tool.Effect, arguments)
 		}
 		return tool
 	}

@@ -82,35 +82,6 @@ func TestTokenIsNotSeenWhereAServerWritesItDown(t *testing.T) {
 	h.spotless()
 }
 
-func TestServerThatWantsMoreIsAskedForWhatTheFileAllows(t *testing.T) {
-	h := newHouse(t, newSite(t))
-	h.write(`{"scopes": ["read"]}`, nil)
-	h.start()
-	h.ready(1)
-	h.connects(alice, "alice-there")
-	if got := h.calls(alice, "change"); !got.Error || !strings.Contains(got.Text, "Only whoever runs the bot") || h.lacks(alice, "change") != nil {
-		t.Errorf("it is more than the file allows: %+v", got)
-	}
-	h.write(`{"scopes": ["read"], "more_scopes": ["write"]}`, nil)
-	h.reload <- nil
-	h.ready(2)
-	if got := h.calls(alice, "change"); !got.Error || !strings.Contains(got.Text, "(write)") {
-		t.Errorf("got %+v", got)
-	}
-	lacking := h.lacks(alice, "change")
-	if lacking == nil || strings.Join(lacking.Lacking, " ") != "write" {
-		t.Fatalf("she is asked for %+v", lacking)
-	}
-	if h.lacks(alice, "whoami") != nil {
-		t.Error("another tool wants more too")
-	}
-	h.connects(alice, "alice-there", lacking.Scopes...)
-	if got := h.calls(alice, "change"); got.Text != "you are alice-there" {
-		t.Errorf("got %+v", got)
-	}
-	h.spotless()
-}
-
 func TestBotIsRegisteredOnceForGood(t *testing.T) {
 	s := newSite(t)
 	h := newHouse(t, s)

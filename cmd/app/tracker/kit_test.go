@@ -62,6 +62,7 @@ type house struct {
 	public *httptest.Server
 	space  *redistest.Space
 	store  *shelf
+	own    map[chat.Actor]*shelf // of each person
 	log    *journal
 	oauth  *oauth.Service
 	gate   *gate.Gate
@@ -72,7 +73,7 @@ type house struct {
 
 func newHouse(t *testing.T, s *site) *house {
 	t.Helper()
-	h := &house{T: t, site: s, path: filepath.Join(t.TempDir(), "mcp.json"), space: redistest.Shared(t), store: &shelf{}, log: &journal{changed: make(chan struct{})}}
+	h := &house{T: t, site: s, path: filepath.Join(t.TempDir(), "mcp.json"), space: redistest.Shared(t), store: &shelf{}, own: map[chat.Actor]*shelf{alice: {}, bob: {}}, log: &journal{changed: make(chan struct{})}}
 	h.public = httptest.NewServer(nil)
 	t.Cleanup(h.public.Close)
 	h.write("true", nil)
@@ -134,7 +135,10 @@ func (h *house) start() {
 		h.Fatal(err)
 	}
 	h.public.Config.Handler = h.oauth.Handler()
-	h.gate = gate.New(gate.Options{Accounts: accounts{h.oauth}, Logger: log})
+	h.gate = gate.New(gate.Options{
+		Accounts: accounts{h.oauth}, Logger: log,
+		Store: func(_ string, who chat.Actor) plugins.Store { return h.own[who] },
+	})
 	h.reload = make(chan os.Signal)
 	extension, err := mcp.New(mcp.Options{Reload: h.reload, Retry: 10 * time.Millisecond}).Open(h.Context(), h.services(log))
 	if err != nil {
@@ -255,7 +259,7 @@ func (h *house) spotless() {
 			h.Errorf("%s hold a token:\n%s", name, text)
 		}
 	}
-	for _, value := range h.store.all() {
+	for _, value := range slices.Concat(h.store.all(), h.own[alice].all(), h.own[bob].all()) {
 		if strings.Contains(value, canary) {
 			h.Errorf("the plugin's store holds a token: %s", value)
 		}
@@ -277,13 +281,20 @@ func (a accounts) Open(ctx context.Context, use gate.Use) (*plugins.Account, fun
 type shelf struct {
 	mu     sync.Mutex
 	values map[string]string
+	broken error
+}
+
+func (s *shelf) fault(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.broken = err
 }
 
 func (s *shelf) Get(_ context.Context, key string) ([]byte, bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	value, found := s.values[key]
-	return []byte(value), found, nil
+	return []byte(value), found, s.broken
 }
 
 func (s *shelf) Set(_ context.Context, key string, value []byte) error {

@@ -45,6 +45,7 @@ type site struct {
 	forms      []url.Values // at the token endpoint
 	requests   []string     // at the server: method, session and subject
 	refuse     map[string]bool
+	insatiable bool // no scope is enough for the tool change
 	lifetime   time.Duration
 }
 
@@ -116,7 +117,10 @@ func (s *site) handler() http.Handler {
 		if r.Method == http.MethodPost {
 			r.Body = teeing(r.Body, body)
 		}
-		if strings.Contains(body.String(), `"change"`) && !slices.Contains(info.Scopes, "write") {
+		s.mu.Lock()
+		insatiable := s.insatiable
+		s.mu.Unlock()
+		if strings.Contains(body.String(), `"change"`) && (insatiable || !slices.Contains(info.Scopes, "write")) {
 			w.Header().Set("WWW-Authenticate", `Bearer error="insufficient_scope", scope="write"`)
 			w.WriteHeader(http.StatusForbidden)
 			return
