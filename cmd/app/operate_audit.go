@@ -16,8 +16,8 @@ type auditCommand struct {
 	Actor    string `help:"Records of a person (T1:U123), as whose turn, whose rights or whose answer it was, or of a system actor (system:NAME)."`
 	Turn     string `help:"Records of a turn, by its id or its end."`
 	Tool     string `help:"Records of a tool's calls."`
-	Provider string `help:"Records of calls with a provider's credentials."`
-	Kind     string `help:"Records of a kind, such as call or consent."`
+	Provider string `help:"Records of a provider's credentials."`
+	Kind     string `help:"Records of a kind: call, consent, connect or disconnect."`
 	Decision string `help:"Records with a decision: allowed, refused, or unknown (whether it took effect)."`
 	Since    string `help:"Records from a time on: 2026-01-31, 2026-01-31T15:04:05Z, or how long ago, as 90m, 24h or 7d."`
 	Until    string `help:"Records before a time, written likewise."`

@@ -285,7 +285,7 @@ func (e eraser) takeOut(all personal, ran bool) error {
 		return err
 	}
 	for _, a := range all.accounts {
-		if _, err := e.vault.Delete(e.p.ctx, a.Owner); err != nil && !errors.Is(err, credentials.ErrNone) {
+		if err := e.disconnect(a.Owner); err != nil {
 			return err
 		}
 	}
@@ -295,6 +295,21 @@ func (e eraser) takeOut(all personal, ran bool) error {
 		}
 	}
 	return nil
+}
+
+// disconnect takes an account out, and keeps a record that it was.
+func (e eraser) disconnect(o credentials.Owner) error {
+	gone, err := e.vault.Delete(e.p.ctx, o)
+	if errors.Is(err, credentials.ErrNone) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return e.log.Append(e.p.ctx, credentials.AuditRecord{
+		Key: fmt.Sprintf("disconnect/%s/%d/erased", o.Key(), gone.Revision), Kind: credentials.AuditDisconnect, Time: time.Now().UTC(),
+		Principal: o.Actor, Provider: o.Provider, Decision: "allowed", Rule: "erased",
+	})
 }
 
 func lapse(ctx context.Context, d time.Duration) error {

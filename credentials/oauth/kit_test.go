@@ -243,18 +243,20 @@ func (k *kit) record(who chat.Actor, provider string) (credentials.Record, bool)
 	return r, true
 }
 
-// wantAudited wants these records of Alice's, each "KIND RULE", oldest first; those
+func (k *kit) wantAudited(want ...string) { k.Helper(); k.wantAuditedOf(alice, want...) }
+
+// wantAuditedOf wants these records of somebody's, each "KIND RULE", oldest first; those
 // that were refused begin with "!".
-func (k *kit) wantAudited(want ...string) {
+func (k *kit) wantAuditedOf(who chat.Actor, want ...string) {
 	k.Helper()
 	var got []string
-	err := k.audit.Read(k.Context(), credentials.AuditFilter{Person: alice}, func(r credentials.AuditRecord) bool {
+	err := k.audit.Read(k.Context(), credentials.AuditFilter{Person: who}, func(r credentials.AuditRecord) bool {
 		line := r.Kind + " " + r.Rule
 		if r.Decision != "allowed" {
 			line = "!" + line
 		}
 		got = append(got, line)
-		if r.Principal != alice || r.Tool != "" || r.Arguments != "" || r.Provider == "" {
+		if r.Principal != who || r.Tool != "" || r.Arguments != "" || r.Provider == "" {
 			k.Errorf("%+v", r)
 		}
 		return true

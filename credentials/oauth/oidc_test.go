@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -226,6 +227,77 @@ func TestDeviceFlowAtARealProvider(t *testing.T) {
 	}
 }
 
+// A code is over long before the turn that waits for the account. Its person asks
+// for another one, as often as he needs, and goes on with that; nobody else can, and
+// the older one counts no more.
+func TestADeviceCodeIsHadAnewAtARealProvider(t *testing.T) {
+	o := newOIDC(t, func() string { return "http://127.0.0.1/none" })
+	device := o.provider("device")
+	device.Scopes.Default = []string{"openid", "profile", "email"}
+	k := newKit(t, []oauth.Configured{device}, withoutURL)
+	k.emails[alice] = "test-user2@zitadel.ch"
+	link := k.begin(alice, oidcName, "openid")
+	sweep := func(d time.Duration) {
+		t.Helper()
+		k.clock.advance(d)
+		if err := k.Sweep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sweep(6 * time.Minute) // the provider gives five
+	if got := k.endings(); len(got) != 0 {
+		t.Fatalf("the wait ended with its code: %+v", got)
+	}
+	if card, sentence, err := k.NewCode(t.Context(), link.Flow, mallory); err != nil || card != nil || !strings.Contains(sentence, "not yours") {
+		t.Errorf("somebody else: %+v, %q, %v", card, sentence, err)
+	}
+	codes := []string{link.Code}
+	for range 2 { // once it is over, and once while it is good
+		card, sentence, err := k.NewCode(t.Context(), link.Flow, alice)
+		if err != nil || card == nil {
+			t.Fatalf("%q, %v\n%s", sentence, err, k.log)
+		}
+		if card.Kind != chat.ConnectCard || card.URL != link.URL || card.Flow != link.Flow || card.Turn != "t_1" || card.Wait != "7" ||
+			card.Conversation != thread || card.Asking.Provider != oidcName || !slices.Equal(card.Asking.Scopes, []string{"openid"}) || card.Until.After(link.Until) {
+			t.Errorf("%+v", card)
+		}
+		codes = append(codes, card.Code)
+	}
+	if codes[0] == codes[1] || codes[1] == codes[2] || codes[2] == "" {
+		t.Errorf("%q", codes)
+	}
+	if err := o.storage.CompleteDeviceAuthorization(t.Context(), codes[1], "id2"); err != nil {
+		t.Fatal(err)
+	}
+	sweep(6 * time.Second)
+	if _, there := k.record(alice, oidcName); there {
+		t.Error("an older code counts")
+	}
+	if err := o.storage.CompleteDeviceAuthorization(t.Context(), codes[2], "id2"); err != nil {
+		t.Fatal(err)
+	}
+	sweep(6 * time.Second)
+	if r, there := k.record(alice, oidcName); !there || r.AccountID != "id2" {
+		t.Fatalf("not connected: %+v\n%s", r, k.log)
+	}
+	if got := k.endings(); len(got) != 1 || got[0].how != chat.ByAccount {
+		t.Errorf("waits ended: %+v", got)
+	}
+	k.wantAudited("connect address")
+	if card, sentence, err := k.NewCode(t.Context(), link.Flow, alice); err != nil || card != nil || sentence == "" {
+		t.Errorf("afterwards: %+v, %q, %v", card, sentence, err)
+	}
+
+	// When the wait's own time is over there is no other code.
+	k = newKit(t, []oauth.Configured{device}, withoutURL)
+	link = k.begin(alice, oidcName)
+	sweep(6 * time.Minute)
+	sweep(time.Hour)
+	if card, _, err := k.NewCode(t.Context(), link.Flow, alice); err != nil || card != nil {
+		t.Errorf("after the wait: %+v, %v", card, err)
+	}
+}
+
 // Mallory's code, entered by Alice, connects nothing for Mallory.
 func TestSomebodyElsesDeviceCodeConnectsNothing(t *testing.T) {
 	o := newOIDC(t, func() string { return "http://127.0.0.1/none" })
@@ -249,6 +321,7 @@ func TestSomebodyElsesDeviceCodeConnectsNothing(t *testing.T) {
 	if got := k.tellings(); len(got) != 1 || !strings.Contains(got[0].part.Markdown, "another e-mail address") {
 		t.Errorf("told: %+v", got)
 	}
+	k.wantAuditedOf(mallory, "!connect address")
 
 	// Unless the operator has allowed it by name.
 	device.AnyEmail = true
@@ -264,4 +337,5 @@ func TestSomebodyElsesDeviceCodeConnectsNothing(t *testing.T) {
 	if _, there := k.record(mallory, oidcName); !there {
 		t.Error("not connected")
 	}
+	k.wantAuditedOf(mallory, "connect any_address")
 }
