@@ -20,7 +20,7 @@ func TestPageLeavesOutAWorkspaceWhoseNameIsNotKnown(t *testing.T) {
 	opened := b.get(link.URL)
 	shown := b.get(f.allow(k, b.follow(link)))
 	for _, p := range []page{opened, shown} {
-		if !strings.Contains(p.text, "<strong>Alice</strong>") || strings.Contains(p.text, "workspace") || strings.Contains(p.text, string(alice.Team)) {
+		if !strings.Contains(p.text, "<strong>Alice</strong>") || strings.Contains(p.text, "workspace") || strings.Contains(p.text, ">"+string(alice.Team)+"<") {
 			t.Errorf("the page is %s", p.text)
 		}
 	}

@@ -83,7 +83,7 @@ func (s *Service) Handler() http.Handler {
 		if strings.HasPrefix(s.o.PublicURL, "https://") {
 			h.Set("Strict-Transport-Security", "max-age=31536000")
 		}
-		if !s.opens.Allow() {
+		if !s.limits.allow(r) {
 			h.Set("Retry-After", "5")
 			s.show(w, page{status: http.StatusTooManyRequests, Title: "One moment", Text: "Too many pages are asked for at once. Try again in a few seconds."})
 			return

@@ -11,8 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/time/rate"
-
 	"reeve/credentials"
 	"reeve/plugins/outbound"
 	"reeve/runtime/chat"
@@ -64,9 +62,8 @@ type Service struct {
 	fixed     map[string]bool // those of the options
 	wire      *wire
 	api       *apiClient
-	// opens bounds what strangers can make us do.
-	opens *rate.Limiter
-	wake  chan struct{}
+	limits    *limits
+	wake      chan struct{}
 }
 
 // New makes a service. The error says, a line each, which providers are wrong.
@@ -85,7 +82,7 @@ func New(options Options) (*Service, error) {
 	}
 	s := &Service{
 		o: options, providers: map[string]Configured{}, fixed: map[string]bool{}, wire: newWire(options.Outbound, options.Now), api: newAPIClient(options.Outbound),
-		opens: rate.NewLimiter(20, 100), wake: make(chan struct{}, 1),
+		limits: newLimits(options.Now), wake: make(chan struct{}, 1),
 	}
 	loopback := len(options.Outbound.Allow) > 0
 	var wrong []error
