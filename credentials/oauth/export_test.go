@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"net/netip"
 	"time"
-
-	"reeve/credentials"
 )
 
 // Sweep does what is due, as Run does it again and again.

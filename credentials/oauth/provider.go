@@ -2,15 +2,10 @@ package oauth
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"net/netip"
-	"net/url"
 	"os"
 	"regexp"
 	"strings"
-
-	"reeve/plugins/outbound"
 )
 
 // Provider is all that is known of a place where people have accounts. It is
@@ -85,16 +80,6 @@ type UserInfo struct {
 	Emails string `json:"emails,omitempty"`
 }
 
-// Scopes are how a provider speaks of rights.
-type Scopes struct {
-	// Default are always asked for, besides those that a call needs.
-	Default []string `json:"default,omitempty"`
-	// Separator stands between them in a request; a space unless said otherwise.
-	Separator string `json:"separator,omitempty"`
-	// Implies are those that come with another one.
-	Implies map[string][]string `json:"implies,omitempty"`
-}
-
 // ReadPOST is a path whose POST reads: each "*" stands for one segment.
 // GraphQL: it does so only when its document holds queries alone.
 type ReadPOST struct {
@@ -155,99 +140,6 @@ func (p Provider) withDefaults() Provider {
 	return p
 }
 
-// check says what is wrong with a provider, all of it. loopback: http is spoken
-// with this machine.
-func (p Provider) check(loopback bool) error {
-	var wrong []error
-	say := func(format string, values ...any) { wrong = append(wrong, fmt.Errorf(format, values...)) }
-	if !nameForm.MatchString(p.Name) {
-		say("name: want lower-case letters, digits and '_', at most 32")
-	}
-	for field, address := range map[string]string{
-		"auth_url": p.AuthURL, "token_url": p.TokenURL,
-	} {
-		if !safeURL(address, loopback) {
-			say("%s: want an https URL", field)
-		}
-	}
-	for field, address := range map[string]string{
-		"device_url": p.DeviceURL, "revoke.url": p.Revoke.URL, "introspect_url": p.IntrospectURL,
-		"user_info.url": p.UserInfo.URL, "user_info.emails": p.UserInfo.Emails, "issuer": p.Issuer,
-	} {
-		if address != "" && !safeURL(address, loopback) {
-			say("%s: want an https URL, or nothing", field)
-		}
-	}
-	switch {
-	case p.bound() && (p.Resource == "" || p.Issuer == ""):
-		say("user_info.url: want an https URL; without one there must be a resource and an issuer")
-	case p.bound() && p.DeviceURL != "":
-		say("user_info.url: want an https URL, since an account that is connected by a code is proved by its address")
-	case !p.bound() && (p.UserInfo.ID == "" || p.UserInfo.Name == ""):
-		say("user_info: want the paths of id and name")
-	}
-	if len(p.Hosts) == 0 {
-		say("hosts: want the names of the hosts of its API")
-	}
-	for _, host := range p.Hosts {
-		if !hostForm(host, loopback) {
-			say("hosts: %q is no name of a host", host)
-		}
-	}
-	if p.AuthStyle != "header" && p.AuthStyle != "params" {
-		say(`auth_style: want "header" or "params"`)
-	}
-	if p.TokenBody != "form" && p.TokenBody != "json" {
-		say(`token_body: want "form" or "json"`)
-	}
-	if p.Revoke.URL != "" && p.Revoke.How != "rfc7009" && p.Revoke.How != "json" && p.Revoke.How != "github" {
-		say(`revoke.how: want "rfc7009", "json" or "github"`)
-	}
-	if p.RequireIssuer && p.Issuer == "" {
-		say("require_issuer: there is no issuer")
-	}
-	for name := range p.ExtraParams {
-		if ownParams[name] {
-			say("extra_params: %q is not to be set", name)
-		}
-	}
-	for _, r := range p.ReadPOST {
-		if !strings.HasPrefix(r.Path, "/") {
-			say("read_post: %q is no path", r.Path)
-		}
-	}
-	return errors.Join(wrong...)
-}
-
-// ownParams of an authorization request are ours.
-var ownParams = map[string]bool{
-	"client_id": true, "redirect_uri": true, "response_type": true, "response_mode": true, "scope": true,
-	"state": true, "code_challenge": true, "code_challenge_method": true, "resource": true,
-}
-
-// safeURL reports whether a secret may go to a URL.
-func safeURL(raw string, loopback bool) bool {
-	u, err := url.Parse(raw)
-	if err != nil || u.User != nil || u.Fragment != "" || u.Opaque != "" || u.Hostname() == "" {
-		return false
-	}
-	return u.Scheme == "https" || u.Scheme == "http" && loopback && isLoopback(u.Hostname())
-}
-
-func isLoopback(host string) bool {
-	a, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && a.IsLoopback()
-}
-
-func hostForm(host string, loopback bool) bool {
-	name := strings.TrimPrefix(host, "*.")
-	if !strings.Contains(name, ".") && !(loopback && isLoopback(name)) {
-		return false
-	}
-	known, err := outbound.Host(&url.URL{Scheme: "https", Host: name})
-	return err == nil && known == name
-}
-
 // has reports whether a token may go to a host.
 func (p Provider) has(host string) bool {
 	for _, h := range p.Hosts {
@@ -256,52 +148,4 @@ func (p Provider) has(host string) bool {
 		}
 	}
 	return false
-}
-
-// lacking are the wanted scopes that the granted ones do not hold.
-func (s Scopes) lacking(wanted, granted []string) []string {
-	has := map[string]bool{}
-	var add func(string)
-	add = func(scope string) {
-		if has[scope] {
-			return
-		}
-		has[scope] = true
-		for _, other := range s.Implies[scope] {
-			add(other)
-		}
-	}
-	for _, scope := range granted {
-		add(scope)
-	}
-	var out []string
-	for _, scope := range wanted {
-		if !has[scope] {
-			out = append(out, scope)
-		}
-	}
-	return out
-}
-
-// ask are the scopes to ask for: the provider's own, those that a call needs,
-// and those that the account has granted already, since a new token replaces
-// the old one.
-func (s Scopes) ask(lists ...[]string) []string {
-	var out []string
-	seen := map[string]bool{}
-	for _, list := range append([][]string{s.Default}, lists...) {
-		for _, scope := range list {
-			if !seen[scope] && scope != "" {
-				seen[scope] = true
-				out = append(out, scope)
-			}
-		}
-	}
-	return out
-}
-
-// splitScopes reads what a provider says of the scopes it granted: they stand
-// between spaces or commas, whatever it wants itself.
-func splitScopes(text string) []string {
-	return strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == ',' || r == '\t' || r == '\n' })
 }
