@@ -268,7 +268,7 @@ func askingFor(list []pending) chat.Asking {
 		if p.Connect.Provider != a.Provider {
 			continue
 		}
-		a.Calls = append(a.Calls, p.ID)
+		a.Calls, a.Tools = append(a.Calls, p.ID), append(a.Tools, p.Tool)
 		a.Scopes = union(a.Scopes, p.Connect.Scopes)
 		a.Lacking = union(a.Lacking, p.Connect.Lacking)
 	}

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"reeve/plugins"
 	"reeve/runtime/chat"
 	"reeve/runtime/mailbox"
 )
@@ -39,7 +38,7 @@ func (r *Runtime) Answer(ctx context.Context, in chat.Conversation, turn chat.Tu
 	case end.NotYours:
 		return chat.AnswerNotYours, nil
 	case end.Ended:
-		r.keepAnswer(ctx, in, turn, by, waiting, ending)
+		r.keepAnswer(ctx, by, waiting, ending)
 		return chat.AnswerRecorded, nil
 	}
 	return chat.AnswerOver, nil
@@ -47,19 +46,14 @@ func (r *Runtime) Answer(ctx context.Context, in chat.Conversation, turn chat.Tu
 
 // keepAnswer keeps a record of an answer which no run may come to take up, since the
 // turn can be stopped first.
-func (r *Runtime) keepAnswer(ctx context.Context, in chat.Conversation, turn chat.TurnID, by chat.Actor, w mailbox.OneWait, ending chat.Ending) {
-	if r.opts.Decided == nil || w.Card == nil || w.Card.Card.Asking == nil {
+func (r *Runtime) keepAnswer(ctx context.Context, by chat.Actor, w mailbox.OneWait, ending chat.Ending) {
+	if w.Card == nil {
 		return
 	}
-	d := chat.Decision{Wait: w.Card.Card.Wait, Ending: ending}
-	for _, q := range w.Card.Card.Asking.Questions {
-		d.Calls = append(d.Calls, chat.Decided{
-			Call: q.Call, Tool: q.Tool, Hash: q.Hash, Rule: q.Rule, Provider: q.Provider, Host: q.Host,
-			Allowed: ending.How == chat.ByAnswer && slices.Contains(ending.Allowed, q.Call),
-		})
-	}
-	if err := r.opts.Decided(ctx, plugins.Run{Turn: turn, Conversation: in, Actor: by}, d); err != nil {
-		r.opts.Logger.Error("record of an answer not kept", "turn", turn, "by", by.Key(), "err", err)
+	card := *w.Card.Card
+	card.Actor, card.Ending = by, &ending
+	if err := r.Record(ctx, card); err != nil {
+		r.opts.Logger.Error("record of an answer not kept", "turn", card.Turn, "by", by.Key(), "err", err)
 	}
 }
 
@@ -118,40 +112,6 @@ func (r *Runtime) goOn(claimed *mailbox.Claimed, next mailbox.Next) {
 	case next.Claim:
 		r.release()
 	}
-}
-
-// OwnTurn hands messages back to their author, who was offered to have them done
-// as a turn of his own. It is durable when it returns.
-func (r *Runtime) OwnTurn(ctx context.Context, in chat.Conversation, turn chat.TurnID, messages []chat.TS, by chat.Actor) (chat.Owned, error) {
-	owned := chat.OwnGone
-	for i, ts := range messages {
-		// Those that come together make one turn: the last one's step starts it.
-		next := r.next(i == len(messages)-1 && r.reserve())
-		got, err := r.opts.Box.HandBack(ctx, mailbox.HandBack{
-			Ref: mailbox.Ref{Conversation: in, Turn: turn}, Author: by, TS: ts, Key: "click:" + string(ts), Next: next,
-		})
-		if err != nil {
-			r.goOn(nil, next)
-			return "", err
-		}
-		r.goOn(got.Claimed, next)
-		switch got.Outcome {
-		case mailbox.HandNotYours:
-			return chat.OwnNotYours, nil
-		case mailbox.HandedBack:
-			owned = chat.OwnHandedBack
-			r.opts.Count(CountHandedBack, "", 1)
-			r.opts.Slack.Show(Change{
-				State: ShownWaits, Turn: turn, Conversation: in, Actor: by,
-				Messages: []chat.MessageID{{Team: in.Team, Channel: in.Channel, TS: ts}},
-			})
-		case mailbox.HandedAlready:
-			if owned == chat.OwnGone {
-				owned = chat.OwnAlready
-			}
-		}
-	}
-	return owned, nil
 }
 
 // Tell sends a person a part that belongs to no turn, by direct message. It is

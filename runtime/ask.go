@@ -118,13 +118,12 @@ func (l *turnLog) parking(ctx context.Context, asking chat.Asking, entries []cha
 		}
 	}
 	if len(asking.Questions) > 0 {
-		for _, offer := range l.offers() {
-			add(offer)
-		}
+		p.Parts = append(p.Parts, l.offers(append(l.own(), entries...), string(p.ID()))...)
 	}
 	for _, direct := range l.directs(entries, 0) {
 		add(direct)
 	}
+	p.Parts = append(p.Parts, l.overtaken(entries)...)
 	return p, nil
 }
 
@@ -139,7 +138,7 @@ func (l *turnLog) card(ctx context.Context, asking chat.Asking, wait string) (ch
 		}
 	}
 	card.Conversation, card.Turn, card.Wait, card.Asking = c, l.h.ref.Turn, wait, &asking
-	card.Visibility = visibility(l.claimed.Log)
+	card.Actor, card.Visibility = l.h.actor, visibility(l.claimed.Log)
 	if until := time.Now().Add(l.r.opts.ConsentTimeout).UTC().Truncate(time.Second); card.Until.IsZero() || until.Before(card.Until) {
 		card.Until = until
 	}
@@ -175,35 +174,6 @@ func (l *turnLog) inPerson() chat.Destination {
 		return chat.Destination{Channel: c.Channel, Thread: c.Root}
 	}
 	return chat.Destination{DM: l.h.actor.User}
-}
-
-// offers are the buttons by which those who have steered the turn make their
-// messages turns of their own: one for each, for what no earlier card offered.
-func (l *turnLog) offers() []chat.Part {
-	var authors []chat.Actor
-	messages := map[chat.Actor][]chat.TS{}
-	for _, e := range l.own() {
-		author := e.Author()
-		switch {
-		case e.Decision != nil && e.Decision.Wait != "":
-			authors, messages = nil, map[chat.Actor][]chat.TS{}
-		case e.Origin != chat.Steer || e.Message == nil || author == l.h.actor || !author.IsPerson():
-		case slices.Contains(messages[author], e.Message.TS):
-		default:
-			if !slices.Contains(authors, author) {
-				authors = append(authors, author)
-			}
-			messages[author] = append(messages[author], e.Message.TS)
-		}
-	}
-	var parts []chat.Part
-	for _, author := range authors {
-		parts = append(parts, chat.Part{To: chat.Destination{DM: author.User}, Markdown: "You can have it done as a turn of your own.", Card: &chat.Card{
-			Kind: chat.OfferCard, Conversation: l.h.ref.Conversation, Turn: l.h.ref.Turn, Messages: messages[author], Runs: l.h.actor,
-			Visibility: visibility(l.claimed.Log),
-		}})
-	}
-	return parts
 }
 
 // askedInPerson says in plain words what a card asks, for a notification.

@@ -101,12 +101,28 @@ func (c *consenting) replica(change func(*runtime.Options)) *replica {
 	if err := g.Set("hub", []plugins.Tool{write}, false); err != nil {
 		c.t.Fatal(err)
 	}
-	return c.play.replica(func(o *runtime.Options) {
-		o.Agent = agent.NewLoop(agent.Options{Model: c, Tools: g, StopGrace: time.Second})
+	r := c.play.replica(func(o *runtime.Options) {
+		o.Agent, o.Decided = agent.NewLoop(agent.Options{Model: c, Tools: g, StopGrace: time.Second}), g.Decided
 		if change != nil {
 			change(o)
 		}
 	})
+	if err := g.SetOwn([]plugins.Tool{r.HandBackTool()}); err != nil {
+		c.t.Fatal(err)
+	}
+	return r
+}
+
+// records are those that are kept, in order of their words.
+func (c *consenting) records() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var list []string
+	for _, k := range c.kept {
+		list = append(list, strings.TrimSpace(fmt.Sprintf("%s %s %s %s %s", k.Kind, k.Tool, k.Decision, k.Rule, k.By.User)))
+	}
+	slices.Sort(list)
+	return list
 }
 
 func (c *consenting) calls() []string {
@@ -201,15 +217,9 @@ func TestS1_OnlyTheActorsClickSpendsHisRights(t *testing.T) {
 	if record.Edits != card.ID || *record.Card.Ending.By != alice || !slices.Equal(record.Card.Ending.Allowed, []string{"b_1"}) {
 		t.Errorf("the record is %+v of %s", record.Card.Ending, record.Edits)
 	}
-	var kept []string
-	c.mu.Lock()
-	for _, k := range c.kept {
-		kept = append(kept, fmt.Sprintf("%s %s %s %s", k.Kind, k.Decision, k.Rule, k.By.User))
-	}
-	c.mu.Unlock()
-	slices.Sort(kept)
-	if want := []string{"call allowed call_allowed ", "consent allowed answered UALICE", "consent refused answered UALICE"}; !slices.Equal(kept, want) {
-		t.Errorf("kept: %q", kept)
+	want := []string{"call hub_write allowed call_allowed", "consent hub_write allowed answered UALICE", "consent hub_write refused answered UALICE"}
+	if got := c.records(); !slices.Equal(got, want) {
+		t.Errorf("kept: %q", got)
 	}
 	after.says("done")
 
@@ -223,6 +233,9 @@ func TestS1_OnlyTheActorsClickSpendsHisRights(t *testing.T) {
 	}
 	if got, err := one.OwnTurn(t.Context(), offer.Card.Conversation, offer.Card.Turn, offer.Card.Messages, bob); err != nil || got != chat.OwnHandedBack {
 		t.Errorf("the same click once more: %s, %v", got, err)
+	}
+	if got := c.records(); !slices.Contains(got, "consent hand_back allowed handed_back UBOB") || len(got) != len(want)+1 {
+		t.Errorf("of Bob's wish is kept: %q", got)
 	}
 	c.asked().writes("c")
 	his := c.card(bob, chat.ConsentCard, "") // Alice's turn is foreign text in his

@@ -64,7 +64,7 @@ func (r *Runtime) closeAs(log *turnLog, own []chat.Entry, outcome mailbox.Outcom
 			Provenance: &chat.Provenance{Authority: chat.Context},
 		})
 	}
-	parts = append(parts, log.directs(last, len(parts))...)
+	parts = append(append(parts, log.directs(last, len(parts))...), log.overtaken(last)...)
 	entries, err := encode(last)
 	if err != nil {
 		r.opts.Logger.Error("last entries lost", "turn", log.h.ref.Turn, "err", err)

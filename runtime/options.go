@@ -48,7 +48,7 @@ type Options struct {
 	// Links are how people connect accounts. Nil: they cannot.
 	Links Links
 	// Decided keeps a record of what somebody has answered, once however often it is
-	// told. May be nil: the run that goes on keeps it too.
+	// told. Nil: only the run that goes on keeps one.
 	Decided func(ctx context.Context, run plugins.Run, d chat.Decision) error
 	// ConsentTimeout is how long a turn waits for its actor; 1 h.
 	ConsentTimeout time.Duration

@@ -164,7 +164,7 @@ func (l *turnLog) write(ctx context.Context, c mailbox.Commit, entries []chat.En
 	if err != nil {
 		return mailbox.Committed{}, err
 	}
-	c.Parts = l.directs(entries, 0)
+	c.Parts = append(l.directs(entries, 0), l.overtaken(entries)...)
 	c.Ref, c.Number, c.Thread, c.Entries, c.Allowed = l.h.ref, l.number(), l.thread, raw, l.allowed
 	l.thread = nil
 	for _, e := range entries {

@@ -1,11 +1,15 @@
 package slackapp_test
 
 import (
+	"context"
+	"errors"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"reeve/runtime/chat"
+	"reeve/slackapp"
 	"reeve/slackapp/simulator"
 )
 
@@ -195,4 +199,44 @@ func TestAnEditThatCannotBe(t *testing.T) {
 			t.Errorf("%d posts in the DM", n)
 		}
 	})
+}
+
+// It is told of what became of a question before the card says so, until that
+// succeeds, also where the card cannot be changed any more; and what stands behind
+// the card goes out in the end, whatever is wrong.
+func TestTheEndOfAQuestionIsTold(t *testing.T) {
+	for name, fails := range map[string]int{"at once": 0, "after failures": 2, "never": 1000} {
+		t.Run(name, func(t *testing.T) {
+			var mu sync.Mutex
+			var told []chat.Card
+			b := newBench(t, func(o *slackapp.SenderOptions) {
+				o.Over = func(_ context.Context, c chat.Card) error {
+					mu.Lock()
+					defer mu.Unlock()
+					if told = append(told, c); len(told) <= fails {
+						return errors.New("no store")
+					}
+					return nil
+				}
+			})
+			c := consentCard()
+			record := c
+			record.Ending = ending(chat.ByStop)
+			lost := b.edited(3, record, 9) // of a card that nobody knows
+			b.send(false, b.cardPart(1, c), b.edited(2, record, 1), lost)
+			mu.Lock()
+			defer mu.Unlock()
+			if want := fails + 2; fails < 1000 && len(told) != want {
+				t.Errorf("told %d times, want %d", len(told), want)
+			}
+			for _, c := range told {
+				if c.Ending == nil || c.Ending.How != chat.ByStop {
+					t.Errorf("told of %+v", c.Ending)
+				}
+			}
+			if posts := b.inDM(); !strings.Contains(string(posts[0].Blocks), "Stopped") {
+				t.Errorf("the card is %s", posts[0].Blocks)
+			}
+		})
+	}
 }

@@ -86,6 +86,8 @@ func cards() map[string]chat.Card {
 	out["offer_taken"] = offer
 	offer.Ending = &chat.Ending{}
 	out["offer_gone"] = offer
+	offer.Ending = &chat.Ending{How: chat.ByHandBack, Time: cardTime}
+	out["offer_handed_back"] = offer
 	connected := chat.Card{Kind: chat.ConnectedCard, Provider: "github", Account: "alice-gh"}
 	out["connected"] = connected
 	connected.Ending = ending(chat.ByRefusal)

@@ -124,8 +124,10 @@ func (c *Cards) own(ctx context.Context, k Click, v pressed, in chat.Conversatio
 	switch outcome {
 	case chat.OwnNotYours:
 		return c.say(k, TextOwnNotYours), nil
-	case chat.OwnHandedBack, chat.OwnAlready:
+	case chat.OwnHandedBack:
 		card.Ending = c.ending(chat.ByAnswer, k.By)
+	case chat.OwnAlready: // by its turn, or when that ended
+		card.Ending = &chat.Ending{How: chat.ByHandBack}
 	}
 	return func(ctx context.Context) { c.show(ctx, k, card) }, nil
 }

@@ -242,7 +242,7 @@ func TestAVoidCard(t *testing.T) {
 
 func TestAnOfferBecomesARecord(t *testing.T) {
 	for outcome, want := range map[chat.Owned]string{
-		chat.OwnHandedBack: "took it as a turn of their own", chat.OwnAlready: "took it as a turn of their own", chat.OwnGone: "nothing left to hand back",
+		chat.OwnHandedBack: "took it as a turn of their own", chat.OwnAlready: "Handed back already", chat.OwnGone: "nothing left to hand back",
 		chat.OwnNotYours: "Do it as my own turn",
 	} {
 		p := lay(t, cards()["offer"], simulator.AliceDM)

@@ -40,6 +40,10 @@ type SenderOptions struct {
 	Channels *ChannelFacts
 	// AllowExternal: channels shared with another organisation may be posted to.
 	AllowExternal bool
+	// Over is told of a card whose question is over, before that is shown, and of
+	// one perhaps several times; may be nil. After an error it is told again, and the
+	// card is changed without it in the end.
+	Over func(ctx context.Context, card chat.Card) error
 	// Count is told what happens, for metrics; may be nil. See the Count
 	// constants.
 	Count func(name, label string, n int)

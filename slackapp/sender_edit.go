@@ -23,6 +23,9 @@ func (d *drain) edit(part chat.Part) (mailbox.Posted, error) {
 	out := mailbox.Posted{ID: part.ID}
 	a := &attempt{part: part, rung: render.Markdown, began: time.Now()}
 	if part.Card != nil {
+		if err := d.tellOver(part); err != nil {
+			return out, err
+		}
 		a.text = TextCard(*part.Card)
 		if a.forms = wholeForms(*part.Card); len(a.forms) == 0 {
 			a.forms = apartForms(*part.Card) // as the card itself was posted
@@ -52,6 +55,30 @@ func (d *drain) edit(part chat.Part) (mailbox.Posted, error) {
 			return out, err
 		}
 	}
+}
+
+// overTries is how often it is told of a card that is over before its post is
+// changed all the same: what stands behind it has to go out.
+const overTries = 8
+
+// tellOver tells of a card that is over. Its only error is errOver.
+func (d *drain) tellOver(part chat.Part) error {
+	if d.s.opts.Over == nil || part.Card.Ending == nil {
+		return nil
+	}
+	for try := range overTries {
+		ctx, cancel := context.WithTimeout(context.Background(), d.s.opts.CallTimeout)
+		err := d.s.opts.Over(ctx, *part.Card)
+		cancel()
+		if err == nil {
+			return nil
+		}
+		d.log.Error("end of a question not recorded", "part", part.ID, "attempt", try+1, "err", err)
+		if err := d.sleep(min(d.s.opts.Backoff<<try, d.s.opts.BackoffCap)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // update makes one attempt.

@@ -204,6 +204,9 @@ func TextEnding(c chat.Card) string {
 		if c.Ending.How == chat.ByAnswer {
 			return by("took it as a turn of their own")
 		}
+		if c.Ending.How == chat.ByHandBack {
+			return "*Handed back already*" + when + ": it waits for a turn of your own, or has had one."
+		}
 		return "*Over.* There is nothing left to hand back."
 	case chat.ConnectedCard:
 		return by("disconnected it")

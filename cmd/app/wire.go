@@ -60,6 +60,7 @@ func (a assembly) serve(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	var rt *runtime.Runtime // which posts, and so is there before anything is
 	policy, at := a.admission(), pointed{a.options.At}
 	reader := slackapp.NewReader(a.settings.SlackAPIURL, a.settings.SlackBotToken.Reveal())
 	edge := slackapp.New(slackapp.Options{
@@ -68,6 +69,7 @@ func (a assembly) serve(ctx context.Context) (err error) {
 		Sender: slackapp.SenderOptions{
 			LeaseTTL: a.options.LeaseTTL, LeaseMargin: a.options.LeaseMargin, RenewEvery: a.options.RenewEvery,
 			Rate: a.options.PostRate, Burst: a.options.PostBurst, Count: a.metrics.Count,
+			Over: func(ctx context.Context, card chat.Card) error { return rt.Record(ctx, card) },
 		},
 	})
 	policy.Known = edge.Known
@@ -97,8 +99,7 @@ func (a assembly) serve(ctx context.Context) (err error) {
 	if options.Router, err = a.router(); err != nil {
 		return err
 	}
-	rt, err := runtime.New(options)
-	if err != nil {
+	if rt, err = runtime.New(options); err != nil {
 		return err
 	}
 	people.waits.runtime = rt

@@ -36,8 +36,9 @@ type Asking struct {
 	Scopes   []string `json:"scopes,omitempty"`
 	// Lacking is what an account that is connected has not granted.
 	Lacking []string `json:"lacking,omitempty"`
-	// Calls are the ids of those that wait for the account.
+	// Calls are the ids of those that wait for the account, and Tools theirs.
 	Calls []string `json:"calls,omitempty"`
+	Tools []string `json:"tools,omitempty"`
 }
 
 // How says how a wait ended.
@@ -53,6 +54,7 @@ const (
 	ByOperator  How = "resumed"     // an operator let the turn go on
 	ByStop      How = "stopped"     // the turn was stopped
 	ByAbandoned How = "abandoned"   // the turn was given up
+	ByHandBack  How = "handed_back" // of an offer: what it is about waits for a turn of its author's
 )
 
 // Ending is how a wait ended: what the step that ended it keeps.
@@ -117,6 +119,8 @@ type Card struct {
 	Conversation Conversation `json:"conversation,omitzero"`
 	Turn         TurnID       `json:"turn,omitempty"`
 	Wait         string       `json:"wait,omitempty"`
+	// Actor is whose turn asks.
+	Actor Actor `json:"actor,omitzero"`
 	// Visibility is who will read an answer in the conversation.
 	Visibility Visibility `json:"visibility,omitempty"`
 	// Until is when the wait ends by itself.
