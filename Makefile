@@ -41,11 +41,12 @@ endif
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
+# make lint runs all of vet, which these need not run again.
 test: deps ## all tests but those of race, chaos, conformance, mutants and fuzz [2 min]
-	go test -p=4 -shuffle=$(SHUFFLE) -timeout=10m $(TESTED)
+	go test -p=4 -vet=off -shuffle=$(SHUFFLE) -timeout=10m $(TESTED)
 
 race: deps deps-race ## tests of the packages in which goroutines meet, with the race detector [2 min]
-	CGO_ENABLED=1 go test -race -p=4 -shuffle=$(SHUFFLE) -timeout=10m $(RACED)
+	CGO_ENABLED=1 go test -race -p=4 -vet=off -shuffle=$(SHUFFLE) -timeout=10m $(RACED)
 
 chaos: deps ## kill and freeze Redis and the bot while people speak; cut the append-only file [2 min]
 	go test -count=1 -v -parallel=4 -timeout=120m $(CHAOS) $(CHAOS_FLAGS)

@@ -10,13 +10,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
-	"sync"
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
 	"golang.org/x/time/rate"
 
 	"reeve/cmd/app"
@@ -62,12 +58,7 @@ func Main(m *testing.M, list []plugins.Plugin, change ...func(*app.Options)) {
 	if text := os.Getenv(intervalsVariable); text != "" {
 		os.Exit(otherMain(text, list, change))
 	}
-	redistest.Main(m, goleak.Cleanup(func(code int) {
-		if built.dir != "" {
-			_ = os.RemoveAll(built.dir)
-		}
-		os.Exit(code)
-	}))
+	redistest.Main(m)
 }
 
 // otherMain is a distribution of its own, as short as one may be.
@@ -82,29 +73,4 @@ func otherMain(text string, list []plugins.Plugin, change []func(*app.Options)) 
 		f(&options)
 	}
 	return app.Main(os.Args[1:], list, options)
-}
-
-// built is the shipped binary, built once for a whole test binary.
-var built struct {
-	once sync.Once
-	dir  string
-	err  error
-}
-
-// Shipped is the path of the binary that people run.
-func Shipped(t testing.TB) string {
-	t.Helper()
-	built.once.Do(func() {
-		if built.dir, built.err = os.MkdirTemp("", "apptest"); built.err != nil {
-			return
-		}
-		build := exec.Command("go", "build", "-o", filepath.Join(built.dir, "reeve"), "reeve/cmd/reeve")
-		if out, err := build.CombinedOutput(); err != nil {
-			built.err = fmt.Errorf("build reeve: %w\n%s", err, out)
-		}
-	})
-	if built.err != nil {
-		t.Fatal(built.err)
-	}
-	return filepath.Join(built.dir, "reeve")
 }

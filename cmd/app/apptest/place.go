@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"reeve/agent/scripted"
+	"reeve/cmd/app/apptest/shipped"
 	"reeve/slackapp/simulator"
 )
 
@@ -56,7 +57,7 @@ func (p *Place) Wake() { _ = p.Slack.Publish("look", nil) }
 // Start starts the shipped binary and waits until it is connected.
 func (p *Place) Start(t testing.TB, settings ...string) *Process {
 	t.Helper()
-	return p.connected(t, p.launch(t, settings, Shipped(t), "run"))
+	return p.connected(t, p.launch(t, settings, shipped.Binary(t), "run"))
 }
 
 // StartOther starts this test binary as another main, with intervals of its

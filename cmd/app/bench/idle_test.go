@@ -3,8 +3,6 @@ package bench
 import (
 	"context"
 	"fmt"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +11,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"reeve/cmd/app/apptest/shipped"
 	"reeve/slackapp/simulator"
 )
 
@@ -20,10 +19,6 @@ import (
 const idleFor = 20 * time.Second
 
 func idle(b *testing.B) {
-	shipped := filepath.Join(b.TempDir(), "reeve")
-	if out, err := exec.Command("go", "build", "-o", shipped, "reeve/cmd/reeve").CombinedOutput(); err != nil {
-		b.Fatalf("build reeve: %v\n%s", err, out)
-	}
 	server := newRedis(b)
 	naive, reeve, model := newWorkspace(b), newWorkspace(b), newProvider(b)
 	p := place{slack: naive.Server, model: model, redis: server.URL(), prefix: "reeve"}
@@ -45,7 +40,7 @@ func idle(b *testing.B) {
 				bots[i] = startRole(b, roleNaive, p)
 				startNaive = append(startNaive, connected(b, w, mark).Sub(bots[i].started))
 			} else {
-				bots[i] = startBot(b, "shipped", p, 2, []string{shipped, "run"})
+				bots[i] = startBot(b, "shipped", p, 2, []string{shipped.Binary(b), "run"})
 				startReeve = append(startReeve, connected(b, w, mark).Sub(bots[i].started))
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"reeve/cmd/app/apptest"
+	"reeve/cmd/app/apptest/shipped"
 	"reeve/slackapp/simulator"
 )
 
@@ -54,7 +55,7 @@ func (p place) look(hay map[string]string, process *apptest.Process, pages strin
 		p.Errorf("%d turns are known", len(known))
 	}
 	for _, command := range commands {
-		c := exec.CommandContext(p.Context(), apptest.Shipped(p.T), strings.Fields(command)...)
+		c := exec.CommandContext(p.Context(), shipped.Binary(p.T), strings.Fields(command)...)
 		c.Dir, c.Env = p.TempDir(), p.Env
 		out, err := c.CombinedOutput()
 		if err != nil {

@@ -15,6 +15,7 @@ import (
 
 	"reeve/agent/scripted"
 	"reeve/cmd/app/apptest"
+	"reeve/cmd/app/apptest/shipped"
 	"reeve/runtime/mailbox/redistest"
 	"reeve/slackapp/simulator"
 )
@@ -30,7 +31,7 @@ type place struct {
 // reeve runs a command of an operator's, as he would beside the deployment.
 func (p place) reeve(arguments ...string) string {
 	p.Helper()
-	command := exec.CommandContext(p.Context(), apptest.Shipped(p.T), arguments...)
+	command := exec.CommandContext(p.Context(), shipped.Binary(p.T), arguments...)
 	command.Dir, command.Env = p.TempDir(), p.Env
 	out, err := command.CombinedOutput()
 	if err != nil {
@@ -165,7 +166,7 @@ func TestAWorkerWritesNothingBackOfATurnThatWasEndedForAnErasure(t *testing.T) {
 	p.Model.Then(held)
 	root := p.Slack.Say(simulator.Bob, simulator.General, "<@UBOT> zephyr please")
 	p.Asked(t, 1)
-	refused := exec.CommandContext(t.Context(), apptest.Shipped(t), "person", "T1:UBOB", "erase", "--yes")
+	refused := exec.CommandContext(t.Context(), shipped.Binary(t), "person", "T1:UBOB", "erase", "--yes")
 	refused.Dir, refused.Env = t.TempDir(), p.Env
 	if out, err := refused.CombinedOutput(); err == nil || !strings.Contains(string(out), "T1:UBOB has open turns, and nothing was taken out") {
 		t.Fatalf("beside an open turn: %v\n%s", err, out)

@@ -11,7 +11,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"reeve/agent/scripted"
-	"reeve/cmd/app/apptest"
+	"reeve/cmd/app/apptest/shipped"
 	"reeve/slackapp/simulator"
 )
 
@@ -33,7 +33,7 @@ func TestCheck(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Vars = append(env.Vars, p.Env...)
 			env.Setenv("FEW_SCOPES_URL", few.APIURL())
-			env.Setenv("PATH", filepath.Dir(apptest.Shipped(t))+string(os.PathListSeparator)+env.Getenv("PATH"))
+			env.Setenv("PATH", filepath.Dir(shipped.Binary(t))+string(os.PathListSeparator)+env.Getenv("PATH"))
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits},

@@ -12,6 +12,7 @@ import (
 
 	"reeve/agent/scripted"
 	"reeve/cmd/app/apptest"
+	"reeve/cmd/app/apptest/shipped"
 	"reeve/runtime/mailbox/redistest"
 	"reeve/slackapp/simulator"
 )
@@ -37,7 +38,7 @@ var signing = func() apptest.Intervals {
 // is not posted again, and an operator decides about the rest.
 func TestRestoreDrill(t *testing.T) {
 	t.Parallel()
-	apptest.Shipped(t) // which takes its time to be built, and must not take the play's
+	shipped.Binary(t) // which takes its time to be built, and must not take the play's
 	for _, kind := range []string{"a dump", "the append-only file"} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
@@ -205,7 +206,7 @@ func (d *drill) shell(command string, id ...string) string {
 	command = strings.Replace(command, "redis-cli", fmt.Sprintf("redis-cli -h %s -p %s", host, port), 1)
 	sh := exec.CommandContext(t.Context(), "sh", "-c", command)
 	sh.Dir = d.dir
-	sh.Env = append(d.Env[:len(d.Env):len(d.Env)], "REDIS_URL="+d.server.URL(), "PATH="+filepath.Dir(apptest.Shipped(t))+":"+os.Getenv("PATH"))
+	sh.Env = append(d.Env[:len(d.Env):len(d.Env)], "REDIS_URL="+d.server.URL(), "PATH="+filepath.Dir(shipped.Binary(t))+":"+os.Getenv("PATH"))
 	var errors strings.Builder
 	sh.Stderr = &errors
 	out, err := sh.Output()

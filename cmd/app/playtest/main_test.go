@@ -11,50 +11,22 @@ import (
 	"bytes"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
+	"reeve/cmd/app/apptest/shipped"
 	"reeve/slackapp/simulator/page/pagetest"
 )
 
-var built struct {
-	once sync.Once
-	dir  string
-	err  error
-	out  []byte
-}
-
-func TestMain(m *testing.M) {
-	pagetest.Main(m, func() {
-		if built.dir != "" {
-			_ = os.RemoveAll(built.dir)
-		}
-	})
-}
-
-// binary is the path of the binary that people run.
-func binary(t *testing.T) string {
-	t.Helper()
-	built.once.Do(func() {
-		if built.dir, built.err = os.MkdirTemp("", "playtest"); built.err == nil {
-			built.out, built.err = exec.Command("go", "build", "-o", filepath.Join(built.dir, "reeve"), "reeve/cmd/reeve").CombinedOutput()
-		}
-	})
-	if built.err != nil {
-		t.Fatalf("build reeve: %v\n%s", built.err, built.out)
-	}
-	return filepath.Join(built.dir, "reeve")
-}
+func TestMain(m *testing.M) { pagetest.Main(m) }
 
 // playground starts "reeve playground" with nothing set, and answers the
 // address that it prints. It is interrupted at the end of the test, and must
 // then end well.
 func playground(t *testing.T) string {
 	t.Helper()
-	cmd := exec.Command(binary(t), "playground")
+	cmd := exec.Command(shipped.Binary(t), "playground")
 	cmd.Dir = t.TempDir()
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + cmd.Dir}
 	var log bytes.Buffer

@@ -124,8 +124,8 @@ func startOne(dir string) ([]*node, error) {
 
 // Main is the TestMain of a package that calls Shared or SharedCluster: it
 // runs the tests, ends the servers, fails on leaked goroutines and exits.
-func Main(m *testing.M, opts ...goleak.Option) {
-	goleak.VerifyTestMain(run{m}, opts...)
+func Main(m *testing.M) {
+	goleak.VerifyTestMain(run{m})
 }
 
 type run struct{ m *testing.M }

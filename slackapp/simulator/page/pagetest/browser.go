@@ -43,14 +43,10 @@ func chromium() (string, bool) {
 }
 
 // Main runs a package's tests, which share one browser, and ends the browser.
-// What else is to be done at the end comes after that.
-func Main(m *testing.M, after ...func()) {
+func Main(m *testing.M) {
 	code := m.Run()
 	if shared.stop != nil {
 		shared.stop()
-	}
-	for _, f := range after {
-		f()
 	}
 	os.Exit(code)
 }
