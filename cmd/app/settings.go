@@ -52,7 +52,7 @@ type Settings struct {
 	DailyTokensPerPerson int           `env:"DAILY_TOKENS_PER_PERSON" envDefault:"0" min:"0" max:"1000000000" doc:"Tokens that the turns of one person may spend in a day of UTC. 0: no limit."`
 	ShutdownGrace        time.Duration `env:"SHUTDOWN_GRACE" envDefault:"10s" min:"1s" max:"5m" doc:"How long a model or tool call in flight may go on after SIGTERM."`
 	RetentionDays        int           `env:"RETENTION_DAYS" envDefault:"30" min:"1" max:"3650" doc:"Days after which a conversation that nobody touches is forgotten, and an ended turn. Nothing open is."`
-	AuditDays            int           `env:"AUDIT_DAYS" envDefault:"365" min:"1" max:"3650" doc:"Days for which the audit log keeps a record of each call that spends somebody's rights, and of each answer to a question."`
+	AuditDays            int           `env:"AUDIT_DAYS" envDefault:"365" min:"1" max:"3650" doc:"Days for which the audit log keeps a record of each call that spends somebody's rights, of each answer to a question, and of each account that is connected or disconnected."`
 
 	HTTPAddr   string `env:"HTTP_ADDR" group:"Listening" may:"host:port or :port" doc:"Where /healthz, /readyz and /metrics are served. Empty: nowhere."`
 	PublicAddr string `env:"PUBLIC_ADDR" may:"host:port or :port, not that of HTTP_ADDR" doc:"Where the pages and callbacks by which people connect accounts are served, and nothing else. Belongs to PUBLIC_URL. Empty: nowhere."`

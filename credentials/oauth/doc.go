@@ -11,7 +11,7 @@
 //	            │                                                        │
 //	            │                                            Enter, in Slack, by its person
 //	            │                                                        │
-//	            └─> a code (device flow) ──> Run polls ──> the address is his
+//	            └─> a code, or a newer one (device flow) ──> Run polls ──> the address is his
 //	                                                                     │
 //	                              proven ──> stored ──> waits ended ──> told ──> over
 //
@@ -22,7 +22,10 @@
 //
 // O2: each step replaces the state that it has read, so that of several processes
 // one does it. From "proven" on every step can be done again, and Run goes on with
-// what a process has left until the person was told.
+// what a process has left until the person was told. The right to put the account is
+// a permit (Vault.Permit), got with the proof, or with a device code; Disconnect
+// takes it back. So an account is put once, and not after its person has
+// disconnected, and every connection and its end stands in the audit log.
 //
 // # A token
 //
@@ -38,8 +41,9 @@
 //	disconnected or replaced meanwhile      the new tokens are revoked
 //
 // O4: every request reads the vault. What is disconnected, in whichever process, is
-// not used by the next request. A 401 deletes nothing: another token is got once,
-// and then the account has to be connected again.
+// not used by the next request. A 401 deletes nothing: another token is got once, and
+// then the provider is asked; only when it refuses too the account has to be
+// connected again.
 //
 // # A call
 //
