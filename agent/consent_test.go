@@ -289,7 +289,7 @@ func TestAnAccountIsAskedForAfterTheCalls(t *testing.T) {
 	c.ends(chat.ByAnswer, "b")
 	_, err = c.run(tools)
 	asked := c.parks(err)
-	want := chat.Asking{Provider: "hub", Scopes: []string{"repo"}, Calls: []string{"a", "c"}}
+	want := chat.Asking{Provider: "hub", Scopes: []string{"repo"}, Calls: []string{"a", "c"}, Tools: []string{"link", "link"}}
 	if diff := cmp.Diff(want, asked); diff != "" {
 		t.Error(diff)
 	}
