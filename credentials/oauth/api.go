@@ -3,7 +3,6 @@ package oauth
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -191,7 +190,7 @@ func (t *spending) send(ctx context.Context, r *http.Request, body []byte, spend
 	}
 	response, err := t.once(ctx, r, body, used.Access)
 	if err != nil {
-		return nil, scrubbed(err, used.Access)
+		return nil, veilOf(used.Access).err(err)
 	}
 	if response.StatusCode != http.StatusUnauthorized {
 		return response, nil
@@ -203,7 +202,7 @@ func (t *spending) send(ctx context.Context, r *http.Request, body []byte, spend
 	_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, 64<<10))
 	_ = response.Body.Close()
 	if response, err = t.once(ctx, r, body, next.Access); err != nil {
-		return nil, scrubbed(err, next.Access)
+		return nil, veilOf(next.Access).err(err)
 	}
 	if response.StatusCode == http.StatusUnauthorized {
 		_, _, _ = t.who.token(ctx, &next) // which says that the account is refused
@@ -246,14 +245,6 @@ func (t *spending) once(ctx context.Context, r *http.Request, body []byte, beare
 	response.Request, response.TLS = r, nil // as the plugin wrote it
 	response.Trailer = nil                  // in which nobody looks for tokens
 	return response, nil
-}
-
-// scrubbed takes a token out of an error. None is known to hold one.
-func scrubbed(err error, bearer credentials.Secret) error {
-	if bearer.IsSet() && strings.Contains(err.Error(), bearer.Reveal()) {
-		return errors.New("the request broke off")
-	}
-	return err
 }
 
 // endingBody ends the request's context when its answer is read.

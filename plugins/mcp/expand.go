@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"reeve/plugins"
 )
 
 // reference is ${NAME} in the file.
@@ -132,9 +134,8 @@ func (c serverConfig) mask() mask {
 		if len(secret) < shortestSecret {
 			continue
 		}
-		pairs = append(pairs, secret, masked)
-		if escaped := url.QueryEscape(secret); escaped != secret {
-			pairs = append(pairs, escaped, masked)
+		for _, spelling := range plugins.Spellings(secret) {
+			pairs = append(pairs, spelling, masked)
 		}
 	}
 	return mask{strings.NewReplacer(pairs...)}

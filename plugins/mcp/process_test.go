@@ -4,6 +4,8 @@ package mcp_test
 
 import (
 	"context"
+	"encoding/base64"
+	"encoding/hex"
 	"io"
 	"os"
 	"path/filepath"
@@ -198,6 +200,8 @@ func TestSecretsAreInNoLogErrorOrResult(t *testing.T) {
 	h.log.wait(t, "the key is [masked]", 1)
 	h.says("mcp_kit__environment", nil, "KEY=[masked]")
 	h.says("mcp_kit__echo", map[string]any{"text": "it is " + secret}, "it is [masked]")
+	h.says("mcp_kit__echo", map[string]any{"text": "in hex " + hex.EncodeToString([]byte(secret))}, "in hex [masked]")
+	h.says("mcp_kit__echo", map[string]any{"text": base64.StdEncoding.EncodeToString([]byte(secret + "\n\n"))}, "[masked]EKCg==")
 	if strings.Contains(h.log.String(), secret) {
 		t.Errorf("the log has it:\n%s", h.log)
 	}

@@ -1,6 +1,8 @@
 package tracker
 
 import (
+	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -8,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"reeve/plugins"
 	"reeve/plugins/mcp"
 )
 
@@ -76,8 +79,16 @@ func TestTokenIsNotSeenWhereAServerWritesItDown(t *testing.T) {
 	h.start()
 	h.ready(1)
 	h.connects(alice, "alice-there")
-	if got := h.calls(alice, "headers"); !strings.Contains(got.Text, "Authorization:[Bearer ***") {
-		t.Errorf("got %+v", got)
+	got := h.calls(alice, "headers")
+	for _, want := range []string{"Authorization:[Bearer ***", "Bearer+***", base64.StdEncoding.EncodeToString([]byte("Bearer "))[:9], hex.EncodeToString([]byte("Bearer ")) + "***"} {
+		if !strings.Contains(got.Text, want) {
+			t.Errorf("there is no %s in %+v", want, got)
+		}
+	}
+	for _, spelling := range plugins.Spellings(canary) {
+		if strings.Contains(got.Text, spelling) {
+			t.Errorf("it holds %s: %s", spelling, got.Text)
+		}
 	}
 	h.spotless()
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -97,7 +98,8 @@ func (s *site) handler() http.Handler {
 	for _, name := range []string{"whoami", "change", "headers"} {
 		sdk.AddTool(server, &sdk.Tool{Name: name, Description: "Of the server."}, func(_ context.Context, r *sdk.CallToolRequest, _ struct{}) (*sdk.CallToolResult, any, error) {
 			if name == "headers" {
-				return text(fmt.Sprint(r.Extra.Header))
+				said := r.Extra.Header.Get("Authorization")
+				return text(fmt.Sprintln(r.Extra.Header, base64.StdEncoding.EncodeToString([]byte(said)), hex.EncodeToString([]byte(said)), url.QueryEscape(said)))
 			}
 			return text("you are " + r.Extra.TokenInfo.UserID)
 		})
