@@ -65,10 +65,10 @@ type place struct {
 	allow func(address, whose string) string
 }
 
-func newPlace(t *testing.T, store apptest.Store) place {
+func newPlace(t *testing.T, store apptest.Store, settings ...string) place {
 	t.Helper()
 	p, roots := newProvider(t)
-	where := placeAt(t, store, p.base, roots)
+	where := placeAt(t, store, p.base, roots, settings...)
 	where.provider, where.allow = p, p.allow
 	return where
 }
@@ -77,7 +77,7 @@ func newPlace(t *testing.T, store apptest.Store) place {
 func placeAt(t *testing.T, store apptest.Store, base, roots string, settings ...string) place {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "acme.json")
-	text := fmt.Sprintf(`{"title": "Acme", "auth_url": "%[1]s/authorize", "token_url": "%[1]s/token", "revoke": {"url": "%[1]s/revoke"},
+	text := fmt.Sprintf(`{"title": "Acme", "auth_url": "%[1]s/authorize", "token_url": "%[1]s/token", "device_url": "%[1]s/device", "revoke": {"url": "%[1]s/revoke"},
 		"user_info": {"url": "%[1]s/me", "id": "id", "name": "name"}, "hosts": ["127.0.0.1"], "pkce": true}`, base)
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)

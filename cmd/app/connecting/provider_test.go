@@ -51,11 +51,12 @@ type provider struct {
 	tokens  map[string]string
 	spent   []string // whose account has read
 	revoked int
+	devices map[string]string // by device code: whose it was entered by; "over": it is
 }
 
 func newProvider(t *testing.T) (p *provider, roots string) {
 	t.Helper()
-	p = &provider{codes: map[string]string{}, tokens: map[string]string{}}
+	p = &provider{codes: map[string]string{}, tokens: map[string]string{}, devices: map[string]string{}}
 	p.base, roots = serve(t, p)
 	return p, roots
 }
@@ -80,10 +81,25 @@ func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer p.mu.Unlock()
 	who := p.tokens[strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")]
 	switch r.URL.Path {
+	case "/device":
+		code := fmt.Sprintf("CODE-%d", len(p.devices)+1)
+		p.devices[code] = ""
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(map[string]any{
+			"device_code": code, "user_code": code, "verification_uri": p.base + "/enter", "expires_in": 900, "interval": 1,
+		})
 	case "/token":
 		whose := p.codes[r.PostForm.Get("code")]
 		delete(p.codes, r.PostForm.Get("code"))
 		w.Header().Set("Content-Type", "application/json")
+		if code := r.PostForm.Get("device_code"); code != "" {
+			if whose = p.devices[code]; whose == "" || whose == "over" {
+				w.WriteHeader(http.StatusBadRequest)
+				_, _ = io.WriteString(w, map[string]string{"": `{"error":"authorization_pending"}`, "over": `{"error":"expired_token"}`}[whose])
+				return
+			}
+			r.PostForm.Set("code_verifier", "none is needed")
+		}
 		if whose == "" || r.PostForm.Get("code_verifier") == "" {
 			w.WriteHeader(http.StatusBadRequest)
 			_, _ = io.WriteString(w, `{"error":"invalid_grant"}`)
@@ -115,6 +131,13 @@ func (p *provider) allow(address, whose string) string {
 	code := fmt.Sprintf("code-%d-%s", len(p.codes)+len(p.tokens), whose)
 	p.codes[code] = whose
 	return u.Query().Get("redirect_uri") + "?" + url.Values{"code": {code}, "state": {u.Query().Get("state")}}.Encode()
+}
+
+// enter is somebody at the provider who enters a code; "over": its time is.
+func (p *provider) enter(code, whose string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.devices[code] = whose
 }
 
 func (p *provider) read() []string {
