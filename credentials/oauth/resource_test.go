@@ -1,6 +1,7 @@
 package oauth_test
 
 import (
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -20,7 +21,7 @@ func resourceKit(t *testing.T) (k *kit, f *fake, answer *atomic.Value) {
 	f, answer = newFake(t), &atomic.Value{}
 	answer.Store(`200 {"active": true, "sub": "17", "username": "octocat", "aud": ["RESOURCE/"]}`)
 	c := f.provider("acme")
-	c.UserInfo, c.Resource = oauth.UserInfo{}, f.base+"/api"
+	c.UserInfo, c.Resource, c.Try = oauth.UserInfo{}, f.base+"/api", f.base+"/api/try"
 	c.IntrospectURL = serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.FormValue("client_secret") != "app-secret" || !strings.HasPrefix(r.FormValue("token"), tokenKind) {
 			t.Errorf("it is asked with %v", r.Form)
@@ -92,6 +93,54 @@ func TestRefreshedTokenIsForItsResourceToo(t *testing.T) {
 	})
 	if standing, err := k.Look(t.Context(), alice, "acme", nil); err != nil || standing.Connected {
 		t.Errorf("%+v, %v", standing, err)
+	}
+}
+
+// A 401 of one resource is judged by its issuer, and where that says nothing, by the
+// resource itself.
+func TestA401OfAResourceIsJudged(t *testing.T) {
+	for name, test := range map[string]struct {
+		issuer  string
+		itself  int // what the resource answers when the token is tried
+		refused bool
+	}{
+		"the issuer takes it":       {`200 {"active": true, "sub": "17"}`, 401, false},
+		"the issuer refuses it":     {`200 {"active": false}`, 405, true},
+		"the issuer is away":        {`500 {}`, 401, false},
+		"the resource takes it":     {`404 {}`, 405, false},
+		"the resource refuses it":   {`404 {}`, 401, true},
+		"the resource is away":      {`404 {}`, 503, false},
+		"the resource lacks scopes": {`404 {}`, 403, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k, f, issuer := resourceKit(t)
+			f.token = func(w http.ResponseWriter, _ *http.Request) {
+				f.set(func() {
+					a := f.issue("f1", "read")
+					delete(a, "refresh_token")
+					w.Header().Set("Content-Type", "application/json")
+					_ = json.NewEncoder(w).Encode(a)
+				})
+			}
+			k.connect(f, "acme")
+			issuer.Store(test.issuer)
+			f.api = func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == "/api/try" {
+					if r.Method != "GET" || !strings.HasPrefix(r.Header.Get("Authorization"), "Bearer "+tokenKind) {
+						t.Errorf("it is tried with %s %v", r.Method, r.Header)
+					}
+					w.WriteHeader(test.itself)
+					return
+				}
+				w.WriteHeader(http.StatusUnauthorized)
+			}
+			if status, err := use(t.Context(), k.Service, f, plugins.Read); err != nil || status != http.StatusUnauthorized {
+				t.Errorf("%d, %v", status, err)
+			}
+			if r, there := k.record(alice, "acme"); !there || r.Refused != test.refused {
+				t.Errorf("refused: %v, there: %v", r.Refused, there)
+			}
+		})
 	}
 }
 
