@@ -211,6 +211,8 @@ type Change struct {
 	ByAuthor, Differs, ByApp, AddsMention bool
 	// On is the message that a reaction stands on; empty: Slack's own button.
 	On TS
+	// Turn is whose post that is, where the post is in another place.
+	Turn TurnID
 }
 
 // Attached is one piece of a message that its author did not type.

@@ -48,7 +48,8 @@
 // answer that calls tools is one commit, and its results with the steers that
 // wait are another. Posted parts leave the outbox after the reply.
 //
-//	put        1, for all messages that arrive together
+//	put        1, for all messages that arrive together; 1 more for a stop by reaction
+//	           to a post in a DM whose turn is elsewhere
 //	commit     1
 //	close      1
 //	park       1, and 1 for end_wait
@@ -121,8 +122,9 @@
 // card is then changed a second time. The worker's claim drops the void.
 //
 // What we post into a person's DM is known as a card or a notice, wherever that DM's
-// keys are: a reply below one changes nothing, and PutResult.Below says so. That is
-// written into the DM's shard before the part leaves the outbox.
+// keys are: a reply below one changes nothing, and PutResult.Below says so; a stop by
+// reaction to one is put where its turn is. That is written into the DM's shard before
+// the part leaves the outbox.
 //
 // # Index
 //

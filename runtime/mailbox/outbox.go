@@ -101,8 +101,8 @@ func (p Posted) below() string {
 }
 
 // known writes down, beside the outbox, which messages of DMs in other shards are
-// ours, so that a reply below one is known to be one. That it fails holds nothing
-// up: the reply is then taken for a request of its own.
+// ours, so that a reply below one, or a reaction to one, is known to be one. That it
+// fails holds nothing up: the reply is then taken for a request of its own.
 func (b *Box) known(ctx context.Context, c chat.Conversation, done []Posted) {
 	pipe := b.rdb.TxPipeline()
 	for _, p := range done {
@@ -111,8 +111,9 @@ func (b *Box) known(ctx context.Context, c chat.Conversation, done []Posted) {
 		}
 		turn, _, _ := strings.Cut(p.ID, "/")
 		key := b.keys.message(chat.MessageID{Team: c.Team, Channel: p.Channel, TS: p.TS})
-		// It has a state of its own: a reaction to it finds no conversation.
-		pipe.HSet(ctx, key, "v", 1, "state", "notice", "first", "i", "turn", turn, "below", p.below())
+		// It has a state of its own: its turn is in another shard, and a reaction to
+		// it is put there (see put.go).
+		pipe.HSet(ctx, key, "v", 1, "state", "notice", "first", "i", "turn", turn, "below", p.below(), "of", c.Key())
 		pipe.PExpire(ctx, key, messageKeyLife)
 	}
 	if pipe.Len() == 0 {

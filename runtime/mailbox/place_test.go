@@ -78,12 +78,26 @@ func TestBelowACardOrANoticeNothingBegins(t *testing.T) {
 		below("D1", "6.000002", mailbox.BelowNotice, turn.Turn)
 		below("D1", "6.000002", "", "", contextOnly)
 		w.same("the turn", []string{"consent"}, turn.waits())
-		sign := w.message(alice, "", dm("6.000001"), stop)
-		sign.ID.Channel, sign.Conversation.Channel = "D1", "D1"
-		sign.Change = &chat.Change{Kind: chat.StopSign, On: "6.000001", TS: sign.ID.TS}
-		if r := w.put(w.asPut(sign, true))[0]; r.Disposition != chat.Ignored {
+		// A reaction to one is to a post of the turn, wherever that is.
+		reaction := func(who chat.Actor, on string) chat.Message {
+			sign := w.message(who, "", dm(chat.TS(on)), stop)
+			sign.ID.Channel, sign.Conversation.Channel = "D1", "D1"
+			sign.Change = &chat.Change{Kind: chat.StopSign, On: chat.TS(on), TS: sign.ID.TS}
+			return sign
+		}
+		w.change(chat.Ignored, reaction(alice, "6.000009")) // nothing of ours
+		other := w.starts(bob, "between")
+		w.change(chat.Ignored, reaction(carol, "6.000001")) // the card of a turn that waits is its actor's
+		sign := reaction(alice, "6.000001")
+		if r := w.change(chat.Stop, sign); r.Turn != turn.Turn || r.Conversation != w.conv {
 			t.Errorf("a reaction to a card of another place: %+v", r)
 		}
+		if r := w.change(chat.Duplicate, sign); r.First != chat.Stop {
+			t.Errorf("the reaction again: %+v", r)
+		}
+		w.change(chat.Ignored, reaction(alice, "6.000002")) // the turn has ended
+		w.same("the turn", []string{"consent stopped UALICE"}, turn.waits())
+		other.done("b")
 
 		// The same where the conversation is in the DM itself.
 		w.conv.Channel = "D2"

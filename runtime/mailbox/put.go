@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -57,16 +58,31 @@ const (
 	BelowNotice = "notice"
 )
 
-// PutAll puts messages in one round trip, in their order. Result and error i
-// belong to message i; after an error nothing is known of it, and putting it
-// again is safe.
+// PutAll puts messages in one round trip, in their order; a stop by reaction to a
+// post in a DM, which is of a turn elsewhere, takes one more. Result and error i
+// belong to message i; after an error nothing is known of it, and putting it again
+// is safe.
 func (b *Box) PutAll(ctx context.Context, puts []Put) ([]PutResult, []error) {
 	ctx, cancel := context.WithTimeout(ctx, b.opts.CallTimeout)
 	defer cancel()
+	puts = slices.Clone(puts)
 	results, errs := make([]PutResult, len(puts)), make([]error, len(puts))
-	calls, at := make([]call, 0, len(puts)), make([]int, 0, len(puts))
-	for i, p := range puts {
-		c, err := b.callOf(p)
+	all := make([]int, len(puts))
+	for i := range puts {
+		all[i] = i
+	}
+	if again := b.putEach(ctx, puts, all, results, errs); len(again) > 0 {
+		b.putEach(ctx, puts, again, results, errs)
+	}
+	return results, errs
+}
+
+// putEach puts the messages of these indices, in one round trip. It answers those
+// that are to be put where their turn is, and has turned them there.
+func (b *Box) putEach(ctx context.Context, puts []Put, which []int, results []PutResult, errs []error) (again []int) {
+	calls, at := make([]call, 0, len(which)), make([]int, 0, len(which))
+	for _, i := range which {
+		c, err := b.callOf(puts[i])
 		if err != nil {
 			errs[i] = err
 			continue
@@ -80,6 +96,10 @@ func (b *Box) PutAll(ctx context.Context, puts []Put) ([]PutResult, []error) {
 			errs[i] = fmt.Errorf("put message %s: %w", puts[i].Message.ID.TS, callErrs[n])
 			continue
 		}
+		if there, ok := elsewhere(puts[i], values[n]); ok {
+			puts[i], again = there, append(again, i)
+			continue
+		}
 		read := readPut
 		if changes(puts[i].Message) {
 			read = readChange
@@ -87,7 +107,23 @@ func (b *Box) PutAll(ctx context.Context, puts []Put) ([]PutResult, []error) {
 		results[i], errs[i] = read(values[n], puts[i].Message, start)
 		errs[i] = b.unread(ctx, results[i].Conversation, errs[i])
 	}
-	return results, errs
+	return again
+}
+
+// elsewhere is a stop by reaction, turned to where the turn is whose post it stands
+// under.
+func elsewhere(p Put, v []any) (Put, bool) {
+	if changes(p.Message) || len(v) < 5 || str(v[0]) != "l" {
+		return p, false
+	}
+	c, ok := chat.ParseConversation(str(v[4]))
+	if !ok {
+		return p, false
+	}
+	change := *p.Message.Change
+	change.On, change.Turn = "", chat.TurnID(str(v[2]))
+	p.Message.Change, p.Message.Conversation, p.Message.ID.Channel = &change, c, c.Channel
+	return p, true
 }
 
 // changes reports whether m is an edit or a deletion of a message.
@@ -117,17 +153,20 @@ func (b *Box) putCall(p Put) (call, error) {
 			b.keys.of(c), c.Key(), string(p.Message.ID.TS), p.Message.Author.Key(), string(p.Row), body,
 			flags(p.Message), b.opts.MaxWaiting, b.opts.MaxWaitingAuthor, b.opts.MaxUnread,
 			b.owner, nonce(), b.opts.LeaseTTL.Milliseconds(),
-			string(p.Turn), p.Setup, bit(p.Claim), string(on(p.Message)), string(p.Message.Edited),
+			string(p.Turn), p.Setup, bit(p.Claim), on(p.Message), string(p.Message.Edited),
 		},
 	}, nil
 }
 
-// on is the message under a stop by reaction.
-func on(m chat.Message) chat.TS {
-	if m.Change == nil {
+// on is the message under a stop by reaction, or the turn whose post that is.
+func on(m chat.Message) string {
+	switch {
+	case m.Change == nil:
 		return ""
+	case m.Change.Turn != "":
+		return "turn:" + string(m.Change.Turn)
 	}
-	return m.Change.On
+	return string(m.Change.On)
 }
 
 // flags are what the append step must know of a message beside its row.
@@ -145,7 +184,7 @@ func flags(m chat.Message) string {
 	if m.Standing == chat.Unchecked {
 		f.WriteByte('u')
 	}
-	if m.Change != nil && m.Change.On != "" {
+	if on(m) != "" {
 		f.WriteByte('o')
 		return f.String()
 	}

@@ -4,11 +4,14 @@
 --   addressed by somebody who may instruct, f forced, s stop, u unchecked, d
 --   top-level in a 1:1 DM, r reply, o a stop by reaction), 8 cap of waiting messages a
 --   conversation, 9 cap an author, 10 cap of unread messages for one's own turn, 11 owner,
---   12 nonce, 13 ttl (ms), 14 turn id, 15 setup, 16 claims, 17 the ts under a reaction, 18 the
---   ts of the edit that the body comes from
+--   12 nonce, 13 ttl (ms), 14 turn id, 15 setup, 16 claims, 17 the ts under a reaction, or
+--   'turn:' and the turn whose post it stands under, 18 the ts of the edit that the
+--   body comes from
 -- Returns {letter, first letter, turn, running actor, conversation, ours,
 --   claimed or false, withdrawn ts...}; of a reply below a card or a notice of ours,
---   which changes nothing, {'b', 'card' or 'notice', turn, '', conversation, 0, false}.
+--   which changes nothing, {'b', 'card' or 'notice', turn, '', conversation, 0, false};
+--   of a reaction to one, whose turn is in another shard, {'l', 'l', turn, '', its
+--   conversation, 0, false}: it is to be put there.
 local c, ts, author, row, body, flags = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
 local cap_all, cap_author, cap_own = tonumber(ARGV[8]), tonumber(ARGV[9]), tonumber(ARGV[10])
 local by = {owner = ARGV[11], nonce = ARGV[12], ttl = tonumber(ARGV[13]), turn = ARGV[14],
@@ -36,8 +39,11 @@ end
 -- To which conversation it belongs: a reply where its root belongs, a top-level
 -- DM to the last one while that has work, a reaction where its message does.
 local on
-if has('o') then
-  local under = redis.call('HMGET', msg_key(place, ARGV[17]), 'state', 'turn', 'conv')
+if has('o') and string.sub(ARGV[17], 1, 5) == 'turn:' then
+  on = string.sub(ARGV[17], 6)
+elseif has('o') then
+  local under = redis.call('HMGET', msg_key(place, ARGV[17]), 'state', 'turn', 'conv', 'of')
+  if under[1] == 'notice' and under[4] then return {'l', 'l', under[2], '', under[4], 0, false} end
   if under[1] ~= 'taken' and under[1] ~= 'posted' then return {'i', 'i', '', '', c, 0, false} end
   on, c = under[2], under[3]
 elseif has('r') then

@@ -149,7 +149,7 @@ func newScripts(header bool, opts Options) *scripts {
 		return script{name: name, source: full, sha: hex.EncodeToString(sum[:])}
 	}
 	return &scripts{
-		put: make("put_v2", putSource), renew: make("renew_v1", renewSource),
+		put: make("put_v3", putSource), renew: make("renew_v1", renewSource),
 		commit: make("commit_v1", commitSource), close: make("close_v2", closeSource),
 		claim: make("claim_v2", claimSource), handover: make("handover_v1", handoverSource),
 		settle: make("settle_v1", settleSource), park: make("park_v3", parkSource),

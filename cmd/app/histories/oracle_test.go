@@ -95,7 +95,7 @@ func (o *oracle) call(m made) {
 			o.wrong("%s (%s) of turn %s was made, and the account that it waited for was not connected", m.call, m.tool, m.turn)
 		}
 	}
-	if o.deniedBefore(s, m.tool, m.args, m.at, "") {
+	if o.deniedBefore(s, m.tool, m.args, m.at, o.waitOf(m)) {
 		o.wrong("%s (%s) of turn %s was made after it had been denied", m.call, m.tool, m.turn)
 	}
 	o.seen["call of "+m.tool]++
@@ -232,6 +232,17 @@ func (o *oracle) connected(turn chat.TurnID, wait string) bool {
 	return slices.ContainsFunc(o.clicked, func(c click) bool {
 		return c.turn == turn && c.wait == wait && c.how == chat.ByAccount && c.counted
 	})
+}
+
+// waitOf is the wait in which a call was asked about itself: a twin on the same card
+// has a box of its own.
+func (o *oracle) waitOf(m made) string {
+	for _, p := range o.posts {
+		if p.Turn == m.turn && p.Card != nil && p.Card.Asking != nil && slices.ContainsFunc(p.Card.Asking.Questions, func(q chat.Question) bool { return q.Call == m.call }) {
+			return p.Card.Wait
+		}
+	}
+	return ""
 }
 
 // deniedBefore reports whether the actor has denied a call like it in the turn, in
