@@ -139,9 +139,13 @@ func (s *Service) endWaits(ctx context.Context, f flow) error {
 	return nil
 }
 
-// tell tells the person of a new connection, once.
+// tell tells the person of a new connection, once. One that he has disconnected by
+// then is none.
 func (s *Service) tell(ctx context.Context, f flow) error {
 	owner := f.owner()
+	if _, err := s.o.Vault.Revision(ctx, owner); errors.Is(err, credentials.ErrNone) {
+		return nil
+	}
 	part := chat.Part{
 		ID: "connected/" + f.id(), To: chat.Destination{DM: owner.Actor.User},
 		Markdown: fmt.Sprintf("Your account %s at %s is connected. I use it only for what you ask me to do. If that was not you, disconnect it in my home tab.", escape(f.AccountName), s.Title(owner.Provider)),

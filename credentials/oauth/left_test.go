@@ -2,6 +2,7 @@ package oauth_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"strings"
@@ -16,6 +17,8 @@ import (
 	"reeve/plugins"
 	"reeve/runtime/chat"
 )
+
+var errAway = errors.New("Slack is away")
 
 // dying is a client of a process that dies when an account is put: before, or right
 // after.
@@ -91,6 +94,26 @@ func (k *kit) wantEnded(how chat.How) {
 	k.Helper()
 	if got := k.endings(); len(got) != 1 || got[0].how != how || got[0].wait != "7" {
 		k.Errorf("waits ended: %+v, want one %s", got, how)
+	}
+}
+
+// Of an account that its person has disconnected before he could be told of it he is
+// not told.
+func TestADisconnectedAccountIsNotToldOf(t *testing.T) {
+	f := newFake(t)
+	providers := []oauth.Configured{f.provider("acme")}
+	k := newKit(t, providers)
+	k.deaf = errAway
+	k.connect(f, "acme")
+	if _, err := k.Disconnect(t.Context(), alice, "acme", oauth.ViaHome); err != nil {
+		t.Fatal(err)
+	}
+	k.mu.Lock()
+	k.deaf = nil
+	k.mu.Unlock()
+	k.recover(providers)
+	if got := k.tellings(); len(got) != 0 {
+		t.Errorf("told: %+v", got)
 	}
 }
 
