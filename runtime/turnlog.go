@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"reeve/runtime/chat"
@@ -39,10 +38,6 @@ type turnLog struct {
 	// kept is what this run has written; see keep.
 	kept []mailbox.Item
 }
-
-// retryFacts is how long a closing waits before it asks again about the author
-// of a steer, when Slack does not answer.
-const retryFacts = time.Second
 
 func (l *turnLog) Commit(ctx context.Context, entries ...chat.Entry) error {
 	_, err := l.write(ctx, mailbox.Commit{}, entries)
@@ -94,60 +89,6 @@ func (l *turnLog) Held() context.Context { return l.h.held }
 
 func (l *turnLog) Steered() bool { return l.h.steered.Load() }
 
-func (l *turnLog) Close(ctx context.Context, answer chat.Entry) ([]chat.Entry, bool, error) {
-	answer.Text = l.heading() + answer.Text
-	// Names and notes need no place in the log of a turn that ends.
-	entries, err := encode(append(l.sections, answer))
-	if err != nil {
-		return nil, false, err
-	}
-	l.sections = nil
-	return l.finish(ctx, entries, l.parts(l.r.opts.Slack.Split(answer.Text)))
-}
-
-// finish closes the turn as done, with what is still to be written, unless
-// steers wait: then it answers these.
-func (l *turnLog) finish(ctx context.Context, entries [][]byte, parts []chat.Part) ([]chat.Entry, bool, error) {
-	for {
-		l.h.steered.Store(false)
-		closing, err := l.close(ctx, mailbox.Done, entries, parts)
-		switch {
-		case err != nil:
-			return nil, false, err
-		case closing.Stop != nil:
-			l.h.stop(errStopped)
-			return nil, false, errStopped
-		case closing.Closed:
-			return nil, true, nil
-		}
-		l.length += len(entries)
-		l.keep(nil, entries)
-		entries, parts = nil, nil // they are written, and posted all the same
-		steers := l.taken(closing.Taken)
-		if l.fixed.news {
-			if _, err := l.write(ctx, mailbox.Commit{}, nil); err != nil {
-				return nil, false, err
-			}
-		}
-		more, waiting, err := l.resolve(ctx, closing.Unchecked)
-		if err != nil {
-			return nil, false, err
-		}
-		if steers = append(steers, more...); len(steers) > 0 {
-			return steers, false, nil
-		}
-		if waiting {
-			select {
-			case <-ctx.Done():
-				return nil, false, context.Cause(ctx)
-			case <-l.r.ending:
-				return nil, false, errHandedOver
-			case <-time.After(retryFacts):
-			}
-		}
-	}
-}
-
 // number is the next commit's. A step whose outcome stayed unknown has used its
 // number up, and with it the ids of its parts.
 func (l *turnLog) number() int64 {
@@ -185,26 +126,6 @@ func (l *turnLog) write(ctx context.Context, c mailbox.Commit, entries []chat.En
 	return done, nil
 }
 
-// close is one try to end the turn. What it queues is given to the sender.
-func (l *turnLog) close(ctx context.Context, outcome mailbox.Outcome, entries [][]byte, parts []chat.Part) (mailbox.Closing, error) {
-	if ctx.Err() != nil {
-		return mailbox.Closing{}, context.Cause(ctx)
-	}
-	claim := !l.r.isDraining()
-	closing, err := l.r.opts.Box.Close(context.WithoutCancel(ctx), mailbox.Close{
-		Ref: l.h.ref, Number: l.number(), Outcome: outcome, Entries: entries, Parts: parts,
-		Allowed: l.allowed, Tasks: l.tasks(outcome, entries), Next: l.r.next(claim),
-	})
-	if err != nil {
-		return closing, l.lost(ctx, err)
-	}
-	l.next, l.withdrawn = closing.Next, closing.Withdrawn
-	if closing.Send != nil {
-		l.r.opts.Slack.Post(*closing.Send, closing.Parts)
-	}
-	return closing, nil
-}
-
 // lost tells a stale lease from the store's other errors.
 func (l *turnLog) lost(ctx context.Context, err error) error {
 	if errors.Is(err, mailbox.ErrStale) {
@@ -215,122 +136,6 @@ func (l *turnLog) lost(ctx context.Context, err error) error {
 		return context.Cause(ctx)
 	}
 	return err
-}
-
-// taken are the entries of steers that the last step put into the log.
-func (l *turnLog) taken(items []mailbox.Item) []chat.Entry {
-	if err := l.setAside(context.Background(), l.length, items); err != nil {
-		l.r.opts.Logger.Error("item not set aside", "turn", l.h.ref.Turn, "err", err)
-	}
-	entries := l.read().log(l.length, items)
-	l.r.name(entries, l.fixed)
-	l.length += len(items)
-	l.keep(items, nil)
-	l.mentions = append(l.mentions, participants(entries)...)
-	l.steered = append(l.steered, messagesOf(entries)...)
-	return entries
-}
-
-// resolve looks up the authors of unread steers and takes those that may
-// instruct; the others become context. waiting: Slack did not answer for some.
-func (l *turnLog) resolve(ctx context.Context, unchecked []mailbox.Unchecked) (steers []chat.Entry, waiting bool, err error) {
-	found, unknown, err := l.check(ctx, unchecked)
-	if err != nil || !found {
-		return nil, len(unknown) > 0, err
-	}
-	done, err := l.write(ctx, mailbox.Commit{Take: true}, nil)
-	if err != nil {
-		return nil, false, err
-	}
-	return l.taken(done.Taken), len(unknown) > 0, nil
-}
-
-// check looks up the authors of unread steers. found: one of them may instruct,
-// and is allowed from now on. What was written by who may not is context. unknown
-// are those about whom Slack did not answer.
-func (l *turnLog) check(ctx context.Context, unchecked []mailbox.Unchecked) (found bool, unknown []chat.Actor, err error) {
-	for _, u := range unchecked {
-		if slices.Contains(l.allowed, u.Author) {
-			found = true
-			continue
-		}
-		if slices.Contains(unknown, u.Author) {
-			continue
-		}
-		facts, err := l.r.opts.Slack.Facts(ctx, u.Author)
-		switch {
-		case err != nil:
-			unknown = append(unknown, u.Author)
-			l.r.opts.Logger.Warn("author of a steer not looked up", "turn", l.h.ref.Turn, "author", u.Author.Key(), "err", err)
-		case facts.Standing == chat.ContextOnly:
-			if err := l.r.opts.Box.Settle(ctx, l.h.ref.Conversation, u.TS, u.Author); err != nil {
-				return false, nil, l.lost(ctx, err)
-			}
-			l.r.notAllowed(l.h.ref.Conversation, u.Author, []chat.TS{u.TS}, facts.Why)
-		default:
-			found = true
-			l.allowed = append(l.allowed, u.Author)
-		}
-	}
-	return found, unknown, nil
-}
-
-// parts are texts as the outbox posts them, in the conversation's thread.
-func (l *turnLog) parts(texts []string) []chat.Part {
-	c := l.h.ref.Conversation
-	visibility, seen := readers(l.claimed)
-	parts := make([]chat.Part, len(texts))
-	for i, text := range texts {
-		parts[i] = chat.Part{
-			ID: partID(l.h.ref.Turn, l.commits+1, i), Turn: l.h.ref.Turn,
-			To: chat.Destination{Channel: c.Channel, Thread: c.Root}, Markdown: text, Mentions: l.mentions,
-			Visibility: visibility, Seen: seen,
-		}
-	}
-	return parts
-}
-
-// directs are what entries tell the turn's actor by direct message. They are
-// numbered behind other parts of the same step.
-func (l *turnLog) directs(entries []chat.Entry, others int) []chat.Part {
-	var parts []chat.Part
-	for _, e := range entries {
-		if e.DM == "" || !l.h.actor.IsPerson() {
-			continue
-		}
-		for _, text := range l.r.opts.Slack.Split(e.DM) {
-			parts = append(parts, chat.Part{
-				ID: partID(l.h.ref.Turn, l.commits+1, others+len(parts)), Turn: l.h.ref.Turn,
-				To: chat.Destination{DM: l.h.actor.User}, Markdown: text,
-			})
-		}
-	}
-	return parts
-}
-
-// readers is who could read the conversation when the turn's first message
-// came, and that message; none when the turn has been elsewhere meanwhile, since
-// it may have been parked.
-func readers(c *mailbox.Claimed) (chat.Visibility, chat.TS) {
-	for _, item := range c.Log {
-		var m chat.Message
-		if item.Taken == mailbox.TakenRequest && json.Unmarshal(item.Body, &m) == nil {
-			if !c.Fresh {
-				return m.Visibility, ""
-			}
-			return m.Visibility, item.TS
-		}
-	}
-	return "", ""
-}
-
-// partID is "TURN/N": N is the commit that wrote it, with the piece where an
-// answer has several, so that a repeated commit names the same parts.
-func partID(turn chat.TurnID, commit int64, piece int) string {
-	if piece == 0 {
-		return fmt.Sprintf("%s/%d", turn, commit)
-	}
-	return fmt.Sprintf("%s/%d.%d", turn, commit, piece)
 }
 
 // encode writes entries as the log keeps them.
@@ -347,13 +152,4 @@ func encode(entries []chat.Entry) ([][]byte, error) {
 		raw[i] = b
 	}
 	return raw, nil
-}
-
-// notAllowed lets the edge tell an author in private that he may not instruct.
-func (r *Runtime) notAllowed(c chat.Conversation, author chat.Actor, messages []chat.TS, why string) {
-	change := Change{State: ShownNotAllowed, Conversation: c, Actor: author, Why: why}
-	for _, ts := range messages {
-		change.Messages = append(change.Messages, chat.MessageID{Team: c.Team, Channel: c.Channel, TS: ts})
-	}
-	r.opts.Slack.Show(change)
 }

@@ -8,9 +8,9 @@ import (
 )
 
 // Every sentence that Reeve itself says to people in Slack stands here, or, of
-// cards, in texts_card.go; but for those about a turn that failed, which stand
-// with the agent. Notices go to
-// one person alone and are Slack's own markup; answers are Markdown.
+// cards, in the other files whose names begin so; but for those about a turn that
+// failed, which stand with the agent. Notices go to one person alone and are
+// Slack's own markup; answers are Markdown.
 
 // TextNoAnswer stands for an answer with nothing in it.
 func TextNoAnswer() string {

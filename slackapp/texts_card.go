@@ -110,20 +110,6 @@ func TextChanges(write bool) string {
 	return "It reads."
 }
 
-// TextAllow is the label of the box that allows one call.
-func TextAllow(n int) string { return fmt.Sprintf("Allow %d", n) }
-
-// TextDecided says of one call of a record what became of it.
-func TextDecided(how chat.How, allowed bool) string {
-	switch {
-	case how != chat.ByAnswer:
-		return "Not done."
-	case allowed:
-		return "Allowed."
-	}
-	return "Refused."
-}
-
 // TextArguments names arguments that stand in a post of their own, above their
 // card.
 func TextArguments(n, piece, of int) string {
@@ -180,105 +166,6 @@ func TextConnected() string {
 
 // TextAccountName names a connected account.
 func TextAccountName(account, provider string) string { return account + " at " + provider }
-
-// TextEnding says how what a card asked came to its end.
-func TextEnding(c chat.Card) string {
-	if c.Ending == nil {
-		return ""
-	}
-	who, when := "", ""
-	if c.Ending.By != nil {
-		who = mention(*c.Ending.By)
-	}
-	if !c.Ending.Time.IsZero() {
-		when = " " + date(c.Ending.Time)
-	}
-	by := func(did string) string {
-		if who == "" {
-			return "*Over.*" + when
-		}
-		return who + " " + did + when + "."
-	}
-	switch c.Kind {
-	case chat.OfferCard:
-		if c.Ending.How == chat.ByAnswer {
-			return by("took it as a turn of their own")
-		}
-		if c.Ending.How == chat.ByHandBack {
-			return "*Handed back already*" + when + ": it waits for a turn of your own, or has had one."
-		}
-		return "*Over.* There is nothing left to hand back."
-	case chat.ConnectedCard:
-		return by("disconnected it")
-	}
-	return endedWait(c, by, who, when)
-}
-
-// endedWait is TextEnding of what a turn has waited for.
-func endedWait(c chat.Card, by func(string) string, who, when string) string {
-	const nothing = " Nothing of this was done."
-	switch c.Ending.How {
-	case chat.ByAnswer:
-		return by("answered")
-	case chat.ByAccount:
-		if who == "" {
-			return "*Connected*" + when + ". I go on."
-		}
-		return who + " connected the account" + when + ". I go on."
-	case chat.ByRefusal:
-		if who == "" {
-			return "*Refused* by the provider" + when + "." + nothing
-		}
-		return who + " refused" + when + "." + nothing
-	case chat.ByTime:
-		return "*Expired*" + when + ": nobody answered in time." + nothing
-	case chat.ByMessage:
-		return "*Overtaken*" + when + " by what you wrote with `!!` instead." + nothing
-	case chat.ByStop:
-		return "*Stopped*" + when + ", with its turn." + nothing
-	case chat.ByAbandoned:
-		return "*Given up*" + when + ", with its turn." + nothing
-	case chat.ByNoCard:
-		return "*Not delivered*" + when + "." + nothing
-	case chat.ByOperator:
-		return "*Not waited for any longer*" + when + ": whoever runs me let the turn go on." + nothing
-	}
-	return "*Over*" + when + "." + nothing
-}
-
-// Labels of buttons, what the window for a code says, and what is said to who
-// pressed a button that changes nothing. All are plain.
-const (
-	TextAllowTicked  = "Allow ticked"
-	TextRefuseAll    = "Refuse all"
-	TextConnectHere  = "Connect"
-	TextNotNow       = "Not now"
-	TextCodeButton   = "Enter the code"
-	TextNewCode      = "New code"
-	TextOwnTurn      = "Do it as my own turn"
-	TextDisconnect   = "Disconnect"
-	TextDisconnectQ  = "I can do nothing with it any more until you connect it again."
-	TextCodeTitle    = "Enter the code"
-	TextCodeLabel    = "The code that the page shows"
-	TextCodeSubmit   = "Confirm"
-	TextCodeClose    = "Close"
-	TextCodeMissing  = "Enter the code that the page shows."
-	TextCodeOutage   = "I cannot check it right now. Please try again in a moment."
-	TextCodeNone     = "I got no new code. Please try again in a moment."
-	TextModalLate    = "The window could not be opened. Please press “Enter the code” again."
-	TextTickFirst    = "Nothing is ticked, so I did nothing. Tick what I may do, or press “Refuse all”."
-	TextCardNotYours = "This is not yours to answer."
-	TextCardOver     = "This is over: nothing waits for your answer any more."
-	TextOwnNotYours  = "This is not yours to answer: somebody else wrote it."
-)
-
-// TextBelow answers what is written below a card or a notice of ours.
-func TextBelow(card bool) string {
-	if card {
-		return "I do not read what is written below a card. Use its buttons, if it still has some; for anything else write to me in a new message."
-	}
-	return "I do not read what is written below a notice. Please write to me in a new message, or in the thread that it is about."
-}
 
 // whereAsked is where a card's turn runs, as its actor is told.
 func whereAsked(c chat.Card) string {
