@@ -18,7 +18,7 @@ import (
 	"reeve/runtime/chat"
 )
 
-var errAway = errors.New("Slack is away")
+var errAway = errors.New("away")
 
 // dying is a client of a process that dies when an account is put: before, or right
 // after.
