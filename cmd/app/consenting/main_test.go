@@ -9,11 +9,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
 
 	"reeve/agent/scripted"
 	"reeve/cmd/app/apptest"
+	"reeve/cmd/app/apptest/shipped"
 	"reeve/plugins"
 	"reeve/runtime/mailbox/redistest"
 	"reeve/slackapp/simulator"
@@ -97,6 +99,18 @@ func (p place) card(channel, text string) (found simulator.Message) {
 		return found.TS != ""
 	})
 	return found
+}
+
+// reeve is what the shipped binary answers an operator.
+func (p place) reeve(arguments ...string) string {
+	p.Helper()
+	c := exec.CommandContext(p.Context(), shipped.Binary(p.T), arguments...)
+	c.Dir, c.Env = p.TempDir(), p.Env
+	out, err := c.CombinedOutput()
+	if err != nil {
+		p.Fatalf("reeve %v: %v\n%s", arguments, err, out)
+	}
+	return string(out)
 }
 
 // becomes waits until a post says something.

@@ -4,8 +4,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"reeve/agent/scripted"
+	"reeve/cmd/app/apptest"
 	"reeve/slackapp/simulator"
 )
 
@@ -81,6 +83,29 @@ func TestS1_AStopVoidsTheCard(t *testing.T) {
 		t.Error("the card still has its buttons")
 	}
 	p.Answered(t, simulator.General, root, "nothing yet", "I have asked <@"+simulator.Alice+"> in a direct message before I go on.", "Stopped.")
+	if got := p.spent(); len(got) > 0 {
+		t.Errorf("spent: %v", got)
+	}
+}
+
+// A stop by reaction on the card in her direct messages, which are elsewhere in the
+// store than the thread, stops the turn; what was asked is on record as refused.
+func TestS1_AStopOnTheCardStopsItsTurn(t *testing.T) {
+	p := newPlace(t)
+	p.StartOther(t, fast)
+	root := p.conflict(write("hers", "hers"))
+	card := p.card(simulator.AliceDM, "hub_write")
+	for deadline := time.Now().Add(apptest.Patience); !strings.Contains(p.reeve("outbox"), "everything is posted"); { // each look is a process: no pause is needed
+		if time.Now().After(deadline) {
+			t.Fatal("the card does not leave the outbox")
+		}
+	}
+	p.Slack.React(simulator.Alice, simulator.AliceDM, card.TS, "octagonal_sign")
+	p.becomes(simulator.AliceDM, card.TS, "topped")
+	p.Answered(t, simulator.General, root, "nothing yet", "I have asked <@"+simulator.Alice+"> in a direct message before I go on.", "Stopped.")
+	if got := p.reeve("audit", "--json", "--kind", "consent"); strings.Count(got, "hub_write") != 1 || !strings.Contains(got, `"rule": "stopped"`) {
+		t.Errorf("on record: %s", got)
+	}
 	if got := p.spent(); len(got) > 0 {
 		t.Errorf("spent: %v", got)
 	}
