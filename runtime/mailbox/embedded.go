@@ -17,6 +17,7 @@ func (b *Box) openEmbedded() {
 	m := miniredis.NewMiniRedis()
 	m.ClockTTL(true)
 	o := clientOptions(&redis.Options{})
+	o.ReadTimeout, o.WriteTimeout = -1, -1 // nothing can get lost on this way: each call's own bound is enough
 	o.Dialer = func(context.Context, string, string) (net.Conn, error) {
 		conn, err := m.Dial()
 		if err != nil {
