@@ -13,79 +13,9 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"reeve/plugins"
 	"reeve/runtime/chat"
 )
-
-// AuditRecord is what is kept of one credentialed call, of one answer to a question,
-// or of one account that was connected or disconnected: who, what, for whom, and
-// what was decided by which rule. It holds nothing of what the call was about.
-type AuditRecord struct {
-	// Key names the record for good: the same one again is no second record.
-	Key          string
-	Kind         string // call, consent, connect or disconnect
-	Time         time.Time
-	Turn         chat.TurnID
-	Conversation chat.Conversation
-	Actor        chat.Actor
-	Tool         string
-	// Principal is whose rights the call spends; zero: nobody's.
-	Principal chat.Actor
-	Provider  string
-	Decision  string // allowed or refused
-	Rule      string
-	// Arguments is the hash of the call's tool and arguments.
-	Arguments string
-	// By is who answered.
-	By chat.Actor
-}
-
-// The kinds of records about accounts; those about calls are the gate's.
-const (
-	AuditConnect    = "connect"    // an account was connected, or was refused
-	AuditDisconnect = "disconnect" // one is not used any more
-)
-
-// auditJSON is a record as it is kept and printed.
-type auditJSON struct {
-	Time         time.Time   `json:"time"`
-	Kind         string      `json:"kind"`
-	Turn         chat.TurnID `json:"turn,omitempty"`
-	Conversation string      `json:"conversation,omitempty"`
-	Actor        string      `json:"actor,omitempty"`
-	Tool         string      `json:"tool,omitempty"`
-	Principal    string      `json:"principal,omitempty"`
-	Provider     string      `json:"provider,omitempty"`
-	Decision     string      `json:"decision"`
-	Rule         string      `json:"rule,omitempty"`
-	Arguments    string      `json:"arguments,omitempty"`
-	By           string      `json:"by,omitempty"`
-	Key          string      `json:"key"`
-}
-
-// MarshalJSON names people and places by one string each.
-func (r AuditRecord) MarshalJSON() ([]byte, error) {
-	conversation := ""
-	if r.Conversation != (chat.Conversation{}) {
-		conversation = r.Conversation.Key()
-	}
-	return json.Marshal(auditJSON{r.Time, r.Kind, r.Turn, conversation, r.Actor.Key(), r.Tool, r.Principal.Key(), r.Provider,
-		r.Decision, r.Rule, r.Arguments, r.By.Key(), r.Key})
-}
-
-// UnmarshalJSON reads what MarshalJSON wrote.
-func (r *AuditRecord) UnmarshalJSON(raw []byte) error {
-	var j auditJSON
-	if err := json.Unmarshal(raw, &j); err != nil {
-		return err
-	}
-	*r = AuditRecord{Key: j.Key, Kind: j.Kind, Time: j.Time, Turn: j.Turn, Tool: j.Tool, Provider: j.Provider,
-		Decision: j.Decision, Rule: j.Rule, Arguments: j.Arguments}
-	r.Conversation, _ = chat.ParseConversation(j.Conversation)
-	r.Actor, _ = chat.ParseActor(j.Actor)
-	r.Principal, _ = chat.ParseActor(j.Principal)
-	r.By, _ = chat.ParseActor(j.By)
-	return nil
-}
 
 // Audit is the log of what was done with people's rights. It is only ever added
 // to; records go when they are older than it keeps them.
@@ -113,7 +43,7 @@ const auditedLife = 14 * 24 * time.Hour
 
 // Append keeps a record, once for each key. An error means that it may not be kept,
 // and that what it is about must not happen.
-func (a *Audit) Append(ctx context.Context, r AuditRecord) error {
+func (a *Audit) Append(ctx context.Context, r plugins.AuditRecord) error {
 	if r.Key == "" || r.Time.IsZero() {
 		return errors.New("append audit record: it has no key or no time")
 	}
@@ -162,14 +92,17 @@ type AuditFilter struct {
 	// Person is in the record as its actor, its principal, or as who answered.
 	Person chat.Actor
 	// Turn is a turn's id, or the end of one.
-	Turn                           string
-	Tool, Provider, Decision, Kind string
+	Turn           string
+	Tool, Provider string
+	Decision       plugins.AuditDecision
+	Kind           plugins.AuditKind
 	// Since and Until bound the time, Until excluded.
 	Since, Until time.Time
 }
 
-func (f AuditFilter) wants(r AuditRecord) bool {
-	fits := func(want, is string) bool { return want == "" || want == is }
+func fits[T ~string](want, is T) bool { return want == "" || want == is }
+
+func (f AuditFilter) wants(r plugins.AuditRecord) bool {
 	return fits(f.Tool, r.Tool) && fits(f.Provider, r.Provider) && fits(f.Decision, r.Decision) && fits(f.Kind, r.Kind) &&
 		(f.Turn == "" || strings.HasSuffix(string(r.Turn), f.Turn)) &&
 		(f.Person.IsZero() || r.Actor == f.Person || r.Principal == f.Person || r.By == f.Person) &&
@@ -185,7 +118,7 @@ const auditPage = 500
 
 // Read calls f with the records that a filter wants, newest first, until it
 // answers false.
-func (a *Audit) Read(ctx context.Context, filter AuditFilter, f func(AuditRecord) bool) error {
+func (a *Audit) Read(ctx context.Context, filter AuditFilter, f func(plugins.AuditRecord) bool) error {
 	from, to := "-", "+"
 	if !filter.Since.IsZero() {
 		from = streamTime(filter.Since.Add(-slack))
@@ -199,7 +132,7 @@ func (a *Audit) Read(ctx context.Context, filter AuditFilter, f func(AuditRecord
 			return fmt.Errorf("read audit log: %w", err)
 		}
 		for _, item := range page {
-			var r AuditRecord
+			var r plugins.AuditRecord
 			if err := json.Unmarshal([]byte(text(item.Values["r"])), &r); err != nil {
 				return fmt.Errorf("read audit record %s: %w", item.ID, err)
 			}

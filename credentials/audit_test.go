@@ -9,12 +9,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"reeve/plugins"
 	"reeve/runtime/chat"
 	"reeve/runtime/mailbox/redistest"
 )
 
-func record(n int) AuditRecord {
-	return AuditRecord{
+func record(n int) plugins.AuditRecord {
+	return plugins.AuditRecord{
 		Key: fmt.Sprintf("t_1/%d/allowed", n), Kind: "call", Time: time.Now().UTC().Truncate(time.Millisecond), Turn: "t_00000000000000000000alice1",
 		Conversation: chat.Conversation{Team: "T1", Channel: "C1", Root: "1700000000.000001"}, Actor: alice.Actor, Tool: "github_search",
 		Principal: alice.Actor, Provider: "github", Decision: "allowed", Rule: "read", Arguments: "abc",
@@ -26,9 +27,9 @@ func newAudit(t *testing.T, keep time.Duration) *Audit {
 	return NewAudit(space.Client(), space.Prefix(), true, keep)
 }
 
-func read(t *testing.T, a *Audit, f AuditFilter) (all []AuditRecord) {
+func read(t *testing.T, a *Audit, f AuditFilter) (all []plugins.AuditRecord) {
 	t.Helper()
-	if err := a.Read(t.Context(), f, func(r AuditRecord) bool { all = append(all, r); return true }); err != nil {
+	if err := a.Read(t.Context(), f, func(r plugins.AuditRecord) bool { all = append(all, r); return true }); err != nil {
 		t.Fatal(err)
 	}
 	return all
@@ -52,10 +53,10 @@ func TestARecordIsKeptOnceAndWhole(t *testing.T) {
 	if err := a.Append(t.Context(), again); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]AuditRecord{r}, read(t, a, AuditFilter{})); diff != "" {
+	if diff := cmp.Diff([]plugins.AuditRecord{r}, read(t, a, AuditFilter{})); diff != "" {
 		t.Error(diff)
 	}
-	for _, bad := range []AuditRecord{{}, {Key: "k"}, {Time: time.Now()}} {
+	for _, bad := range []plugins.AuditRecord{{}, {Key: "k"}, {Time: time.Now()}} {
 		if a.Append(t.Context(), bad) == nil {
 			t.Errorf("%+v is kept", bad)
 		}
@@ -113,12 +114,12 @@ func TestReadingPagesAndFilters(t *testing.T) {
 		if d := len(got) - c.want; d < -3 || d > 3 || name[0] != 's' && name[0] != 'u' && d != 0 {
 			t.Errorf("%s: %d, want %d", name, len(got), c.want)
 		}
-		if !slices.IsSortedFunc(got, func(x, y AuditRecord) int { return y.Time.Compare(x.Time) }) {
+		if !slices.IsSortedFunc(got, func(x, y plugins.AuditRecord) int { return y.Time.Compare(x.Time) }) {
 			t.Errorf("%s: they are not read from the newest on", name)
 		}
 	}
 	n := 0
-	if err := a.Read(t.Context(), AuditFilter{}, func(AuditRecord) bool { n++; return n < 10 }); err != nil || n != 10 {
+	if err := a.Read(t.Context(), AuditFilter{}, func(plugins.AuditRecord) bool { n++; return n < 10 }); err != nil || n != 10 {
 		t.Errorf("it went on to %d, %v", n, err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"reeve/plugins"
 	"reeve/runtime/chat"
 	"reeve/runtime/mailbox"
 	"reeve/runtime/mailbox/redistest"
@@ -242,7 +243,7 @@ func TestTheEmbeddedStore(t *testing.T) {
 		}
 	}
 	n := 0
-	if err := audit.Read(t.Context(), AuditFilter{}, func(AuditRecord) bool { n++; return true }); err != nil || n != 1 {
+	if err := audit.Read(t.Context(), AuditFilter{}, func(plugins.AuditRecord) bool { n++; return true }); err != nil || n != 1 {
 		t.Error(n, err)
 	}
 	if _, err := k.Delete(t.Context(), alice); err != nil {

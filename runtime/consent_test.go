@@ -25,7 +25,7 @@ type consenting struct {
 	asks chan modelAsk
 	mu   sync.Mutex
 	made []string // "ACTOR ARGUMENTS" of each call that was made
-	kept []gate.AuditRecord
+	kept []plugins.AuditRecord
 }
 
 // modelAsk is one request to the model.
@@ -80,10 +80,10 @@ func (a modelAsk) writes(texts ...string) {
 }
 
 func (c *consenting) replica(change func(*runtime.Options)) *replica {
-	g := gate.New(gate.Options{Audit: func(_ context.Context, r gate.AuditRecord) error {
+	g := gate.New(gate.Options{Audit: func(_ context.Context, r plugins.AuditRecord) error {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		if !slices.ContainsFunc(c.kept, func(k gate.AuditRecord) bool { return k.Key == r.Key }) {
+		if !slices.ContainsFunc(c.kept, func(k plugins.AuditRecord) bool { return k.Key == r.Key }) {
 			c.kept = append(c.kept, r)
 		}
 		return nil

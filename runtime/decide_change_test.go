@@ -2,9 +2,11 @@ package runtime
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"reeve/cmd/app/apptest/golden"
 	"reeve/runtime/chat"
 )
 
@@ -49,7 +51,7 @@ func TestP4_DecideChangeGolden(t *testing.T) {
 			}
 		}
 	}
-	golden(t, "decide_change.golden", trimmed(b.String()))
+	golden.Holds(t, filepath.Join("testdata", "decide_change.golden"), trimmed(b.String()))
 }
 
 func TestP4_OnlyTheAuthorsOwnChangeOfTextCounts(t *testing.T) {

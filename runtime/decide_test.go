@@ -1,37 +1,14 @@
 package runtime
 
 import (
-	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"reeve/cmd/app/apptest/golden"
 	"reeve/runtime/chat"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files in testdata")
-
-// golden compares with a file in testdata, or rewrites it under -update.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(string(want), got); d != "" {
-		t.Errorf("%s differs; -update rewrites it (-want +got):\n%s", path, d)
-	}
-}
 
 // kinds are all messages that Decide can tell apart, in the order of the
 // golden table's columns.
@@ -94,7 +71,7 @@ func TestP4_DecideGolden(t *testing.T) {
 			b.WriteString("\n")
 		}
 	}
-	golden(t, "decide.golden", trimmed(b.String()))
+	golden.Holds(t, filepath.Join("testdata", "decide.golden"), trimmed(b.String()))
 }
 
 func yes(v bool) string {

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,30 +8,17 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-)
 
-// update rewrites what is made from the code: go test ./cmd/app -update
-var update = flag.Bool("update", false, "rewrite .env.example, manifest.yml and the table in docs/configuration.md")
+	"reeve/cmd/app/apptest/golden"
+)
 
 // root is the top of the repository.
 const root = "../.."
 
-// holds compares a file with what the code makes of it.
+// holds compares a file of the repository with what the code makes of it.
 func holds(t *testing.T, name, want string) {
 	t.Helper()
-	path := filepath.Join(root, name)
-	if *update {
-		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, string(got)); diff != "" {
-		t.Errorf("%s is not what the code makes of it; run go test ./cmd/app -update and read the difference:\n%s", name, diff)
-	}
+	golden.Holds(t, filepath.Join(root, name), want)
 }
 
 func TestEnvExampleIsTheStruct(t *testing.T) {

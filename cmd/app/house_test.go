@@ -40,7 +40,8 @@ var mayImport = map[string][]string{
 	"credentials":          {"plugins", "runtime/chat"},
 	"credentials/oauth":    {"credentials", "plugins", "plugins/outbound", "plugins/settings", "runtime/chat"},
 	"cmd/app":              {"*"},
-	"cmd/app/apptest":      {"*"}, // a kit for tests: nothing imports it but them
+	"cmd/app/apptest":      {"*"}, // kits for tests: nothing imports them but these
+	"cmd/app/apptest/*":    {},
 	"cmd/reeve":            {"cmd/app", "plugins", "plugins/*", "memory"},
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"reeve/credentials"
+	"reeve/plugins"
 	"reeve/runtime/chat"
 )
 
@@ -51,7 +52,7 @@ func moment(flag, text string, now time.Time) (time.Time, error) {
 }
 
 func (c auditCommand) filter(now time.Time) (f credentials.AuditFilter, err error) {
-	f = credentials.AuditFilter{Turn: c.Turn, Tool: c.Tool, Provider: c.Provider, Kind: c.Kind, Decision: c.Decision}
+	f = credentials.AuditFilter{Turn: c.Turn, Tool: c.Tool, Provider: c.Provider, Kind: plugins.AuditKind(c.Kind), Decision: plugins.AuditDecision(c.Decision)}
 	if c.Actor != "" {
 		if !personID.MatchString(c.Actor) && !systemName.MatchString(c.Actor) {
 			return f, usageError(fmt.Sprintf("--actor is %s: want a person's team and user id, as T1:U123, or system:NAME", printable(c.Actor)))
@@ -73,9 +74,9 @@ func (c auditCommand) Run(p *process) error {
 		return err
 	}
 	return operate(p, c.JSON, func(r report) error {
-		var all []credentials.AuditRecord
+		var all []plugins.AuditRecord
 		cut := false
-		err := auditOf(r.box, r.settings).Read(p.ctx, filter, func(record credentials.AuditRecord) bool {
+		err := auditOf(r.box, r.settings).Read(p.ctx, filter, func(record plugins.AuditRecord) bool {
 			cut = c.Limit > 0 && len(all) == c.Limit
 			if !cut {
 				all = append(all, record)
@@ -91,7 +92,7 @@ func (c auditCommand) Run(p *process) error {
 }
 
 // audit prints records, oldest first.
-func (r report) audit(all []credentials.AuditRecord, cut, whole bool) error {
+func (r report) audit(all []plugins.AuditRecord, cut, whole bool) error {
 	if r.json {
 		return r.asJSON(items(all))
 	}
@@ -101,7 +102,7 @@ func (r report) audit(all []credentials.AuditRecord, cut, whole bool) error {
 		if !a.By.IsZero() {
 			by = a.By.Key()
 		}
-		rows = append(rows, []string{at(a.Time), a.Kind, a.Turn.Short(), a.Actor.Key(), a.Tool, a.Provider, a.Principal.Key(), a.Decision, a.Rule, by, a.Arguments})
+		rows = append(rows, []string{at(a.Time), string(a.Kind), a.Turn.Short(), a.Actor.Key(), a.Tool, a.Provider, a.Principal.Key(), string(a.Decision), a.Rule, by, a.Arguments})
 	}
 	for _, row := range rows {
 		for i, cell := range row {

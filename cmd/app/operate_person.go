@@ -11,6 +11,7 @@ import (
 
 	"reeve/credentials"
 	"reeve/memory"
+	"reeve/plugins"
 	"reeve/runtime/chat"
 	"reeve/runtime/mailbox"
 )
@@ -63,7 +64,7 @@ type personal struct {
 	cited    map[memory.Owner][]memory.Memory
 	accounts []credentials.Account
 	flows    int
-	audit    []credentials.AuditRecord
+	audit    []plugins.AuditRecord
 }
 
 // eraser finds, exports and erases what is kept of one person.
@@ -124,7 +125,7 @@ func (e eraser) find() (personal, error) {
 	if all.flows, err = e.vault.Flows(e.p.ctx, e.who); err != nil {
 		return all, err
 	}
-	err = e.log.Read(e.p.ctx, credentials.AuditFilter{Person: e.who}, func(r credentials.AuditRecord) bool {
+	err = e.log.Read(e.p.ctx, credentials.AuditFilter{Person: e.who}, func(r plugins.AuditRecord) bool {
 		all.audit = append(all.audit, r)
 		return true
 	})
@@ -183,7 +184,7 @@ func (e eraser) export(all personal) error {
 		Memories []memory.Memory                     `json:"memories"`
 		Cited    map[string][]memory.Memory          `json:"channel_memories"`
 		Accounts []shownAccount                      `json:"accounts"`
-		Audit    []credentials.AuditRecord           `json:"audit"`
+		Audit    []plugins.AuditRecord               `json:"audit"`
 		Left     []string                            `json:"not_looked_into"`
 		Note     string                              `json:"note"`
 	}{e.who.Key(), time.Now().UTC(), held, items(all.memories), cited, shownAccounts(all.accounts), items(all.audit), items(all.Left), elsewhere})
@@ -306,9 +307,9 @@ func (e eraser) disconnect(o credentials.Owner) error {
 	if err != nil {
 		return err
 	}
-	return e.log.Append(e.p.ctx, credentials.AuditRecord{
-		Key: fmt.Sprintf("disconnect/%s/%d/erased", o.Key(), gone.Revision), Kind: credentials.AuditDisconnect, Time: time.Now().UTC(),
-		Principal: o.Actor, Provider: o.Provider, Decision: "allowed", Rule: "erased",
+	return e.log.Append(e.p.ctx, plugins.AuditRecord{
+		Key: fmt.Sprintf("disconnect/%s/%d/erased", o.Key(), gone.Revision), Kind: plugins.AuditDisconnect, Time: time.Now().UTC(),
+		Principal: o.Actor, Provider: o.Provider, Decision: plugins.AuditAllowed, Rule: "erased",
 	})
 }
 

@@ -1,11 +1,9 @@
 package app
 
 import (
-	"context"
 	"time"
 
 	"reeve/credentials"
-	"reeve/plugins/gate"
 	"reeve/runtime/mailbox"
 )
 
@@ -30,14 +28,4 @@ func vaultOf(box *mailbox.Box, s Settings) *credentials.Vault {
 // auditOf is the log of what was done with people's rights, likewise.
 func auditOf(box *mailbox.Box, s Settings) *credentials.Audit {
 	return credentials.NewAudit(box.Redis(), s.RedisPrefix, s.RedisURL != "", time.Duration(s.AuditDays)*24*time.Hour)
-}
-
-// auditTo hands the gate's records to the log.
-func auditTo(log *credentials.Audit) func(context.Context, gate.AuditRecord) error {
-	return func(ctx context.Context, r gate.AuditRecord) error {
-		return log.Append(ctx, credentials.AuditRecord{
-			Key: r.Key, Kind: string(r.Kind), Time: r.Time, Turn: r.Turn, Conversation: r.Conversation, Actor: r.Actor, Tool: r.Tool,
-			Principal: r.Principal, Provider: r.Provider, Decision: r.Decision, Rule: r.Rule, Arguments: r.Arguments, By: r.By,
-		})
-	}
 }

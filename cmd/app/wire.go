@@ -89,7 +89,7 @@ func (a assembly) serve(ctx context.Context) (err error) {
 		return err
 	}
 	extended, err := a.extend(ctx, gate.Options{
-		Slack: readings.For, Policy: a.consent(), Store: pluginStore(box), Accounts: people.gate(), Audit: auditTo(audit), Logger: a.log,
+		Slack: readings.For, Policy: a.consent(), Store: pluginStore(box), Accounts: people.gate(), Audit: audit.Append, Logger: a.log,
 	}, people)
 	if err != nil {
 		return err

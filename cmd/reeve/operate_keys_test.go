@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"reeve/credentials"
+	"reeve/plugins"
 	"reeve/runtime/chat"
 	"reeve/runtime/mailbox"
 )
@@ -51,7 +52,7 @@ func seedAccounts(url, prefix string) error {
 		return err
 	}
 	log := credentials.NewAudit(box.Redis(), prefix, true, 24*time.Hour)
-	for n, r := range []credentials.AuditRecord{
+	for n, r := range []plugins.AuditRecord{
 		{Kind: "call", Turn: "t_00000000000000000000erin01", Actor: erin, Tool: "github_search", Principal: erin, Provider: "github", Decision: "allowed", Rule: "read", Arguments: "a1"},
 		{Kind: "call", Turn: "t_00000000000000000000bob001", Actor: bob, Tool: "github_comment", Principal: bob, Provider: "github", Decision: "refused", Rule: "conflict", Arguments: "b2"},
 		{Kind: "consent", Turn: "t_00000000000000000000bob001", Actor: bob, Tool: "github_comment", Principal: bob, Provider: "github", Decision: "allowed", Rule: "answered", Arguments: "b2", By: bob},

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"reeve/credentials"
+	"reeve/plugins"
 	"reeve/runtime/chat"
 )
 
@@ -32,12 +33,12 @@ const (
 
 // audit keeps one record. What a connection is for, and the account's name, are in
 // none.
-func (s *Service) audit(ctx context.Context, owner credentials.Owner, key, kind, rule string, change func(*credentials.AuditRecord)) error {
+func (s *Service) audit(ctx context.Context, owner credentials.Owner, key string, kind plugins.AuditKind, rule string, change func(*plugins.AuditRecord)) error {
 	if s.o.Audit == nil {
 		return nil
 	}
-	r := credentials.AuditRecord{
-		Key: key, Kind: kind, Time: s.o.Now().UTC(), Principal: owner.Actor, Provider: owner.Provider, Decision: "allowed", Rule: rule,
+	r := plugins.AuditRecord{
+		Key: key, Kind: kind, Time: s.o.Now().UTC(), Principal: owner.Actor, Provider: owner.Provider, Decision: plugins.AuditAllowed, Rule: rule,
 	}
 	change(&r)
 	return s.o.Audit(ctx, r)
@@ -46,7 +47,7 @@ func (s *Service) audit(ctx context.Context, owner credentials.Owner, key, kind,
 // recordConnected keeps a record of a connection before it is made: one of which no
 // record can be kept is not made.
 func (s *Service) recordConnected(ctx context.Context, f flow) error {
-	return s.audit(ctx, f.owner(), "connect/"+f.id(), credentials.AuditConnect, f.Proof, func(r *credentials.AuditRecord) {
+	return s.audit(ctx, f.owner(), "connect/"+f.id(), plugins.AuditConnect, f.Proof, func(r *plugins.AuditRecord) {
 		r.Turn, r.Conversation, r.Actor, r.By = f.Turn, f.Conversation, f.actor(), f.actor()
 	})
 }
@@ -54,8 +55,8 @@ func (s *Service) recordConnected(ctx context.Context, f flow) error {
 // recordNotConnected keeps a record of one that is not made, and why.
 func (s *Service) recordNotConnected(ctx context.Context, f flow, rule string) error {
 	key := fmt.Sprintf("connect/%s/%d/%s", f.id(), f.Openings, rule)
-	return s.audit(ctx, f.owner(), key, credentials.AuditConnect, rule, func(r *credentials.AuditRecord) {
-		r.Turn, r.Conversation, r.Actor, r.Decision = f.Turn, f.Conversation, f.actor(), "refused"
+	return s.audit(ctx, f.owner(), key, plugins.AuditConnect, rule, func(r *plugins.AuditRecord) {
+		r.Turn, r.Conversation, r.Actor, r.Decision = f.Turn, f.Conversation, f.actor(), plugins.AuditRefused
 	})
 }
 
@@ -63,8 +64,8 @@ func (s *Service) recordNotConnected(ctx context.Context, f flow, rule string) e
 // cannot be kept is no reason to keep the account.
 func (s *Service) recordDisconnected(ctx context.Context, owner credentials.Owner, revision int64, rule string, by chat.Actor) {
 	key := "disconnect/" + owner.Key() + "/" + strconv.FormatInt(revision, 10) + "/" + rule
-	err := s.audit(ctx, owner, key, credentials.AuditDisconnect, rule, func(r *credentials.AuditRecord) { r.Actor, r.By = by, by })
+	err := s.audit(ctx, owner, key, plugins.AuditDisconnect, rule, func(r *plugins.AuditRecord) { r.Actor, r.By = by, by })
 	if err != nil {
-		s.o.Log.Error("audit record not kept", "kind", credentials.AuditDisconnect, "principal", owner.Actor.Key(), "provider", owner.Provider, "rule", rule, "err", err)
+		s.o.Log.Error("audit record not kept", "kind", plugins.AuditDisconnect, "principal", owner.Actor.Key(), "provider", owner.Provider, "rule", rule, "err", err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"reeve/credentials"
 	"reeve/credentials/oauth"
+	"reeve/plugins"
 	"reeve/runtime/chat"
 )
 
@@ -50,8 +51,8 @@ func TestConnectionsAndTheirEndsAreAudited(t *testing.T) {
 		}
 	}
 	k.wantAudited("connect browser_code", "disconnect home", "connect browser_code", "disconnect card", "connect browser_code", "disconnect operator")
-	err := k.audit.Read(t.Context(), credentials.AuditFilter{}, func(r credentials.AuditRecord) bool {
-		connects, operator := r.Kind == credentials.AuditConnect, r.Rule == string(oauth.ViaOperator)
+	err := k.audit.Read(t.Context(), credentials.AuditFilter{}, func(r plugins.AuditRecord) bool {
+		connects, operator := r.Kind == plugins.AuditConnect, r.Rule == string(oauth.ViaOperator)
 		if connects != (r.Turn == "t_1") || connects != (r.Conversation == thread) || (r.Actor == alice) == operator || (r.By == alice) == operator {
 			t.Errorf("%+v", r)
 		}
@@ -86,7 +87,7 @@ func TestWithoutAnAuditLog(t *testing.T) {
 	k := newKit(t, []oauth.Configured{f.provider("acme")})
 	providers := []oauth.Configured{f.provider("acme")}
 	deaf := k.another(providers, func(o *oauth.Options) {
-		o.Audit = func(ctx context.Context, r credentials.AuditRecord) error { return full }
+		o.Audit = func(ctx context.Context, r plugins.AuditRecord) error { return full }
 	})
 	link, b := k.begin(alice, "acme"), newBrowser(t)
 	code := b.get(f.allow(t, b.follow(link))).code(t)

@@ -25,6 +25,7 @@ import (
 
 	"reeve/credentials"
 	"reeve/credentials/oauth"
+	"reeve/plugins"
 	"reeve/plugins/outbound"
 	"reeve/runtime/chat"
 	"reeve/runtime/mailbox/redistest"
@@ -250,8 +251,8 @@ func (k *kit) wantAudited(want ...string) { k.Helper(); k.wantAuditedOf(alice, w
 func (k *kit) wantAuditedOf(who chat.Actor, want ...string) {
 	k.Helper()
 	var got []string
-	err := k.audit.Read(k.Context(), credentials.AuditFilter{Person: who}, func(r credentials.AuditRecord) bool {
-		line := r.Kind + " " + r.Rule
+	err := k.audit.Read(k.Context(), credentials.AuditFilter{Person: who}, func(r plugins.AuditRecord) bool {
+		line := string(r.Kind) + " " + r.Rule
 		if r.Decision != "allowed" {
 			line = "!" + line
 		}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"reeve/credentials"
+	"reeve/plugins"
 	"reeve/plugins/outbound"
 	"reeve/runtime/chat"
 )
@@ -41,7 +42,7 @@ type Options struct {
 	Who func(ctx context.Context, person chat.Actor) (name, workspace string, err error)
 	// Audit keeps a record of a connection, or of its end, for good; nil: none is
 	// kept.
-	Audit func(ctx context.Context, record credentials.AuditRecord) error
+	Audit func(ctx context.Context, record plugins.AuditRecord) error
 	// Apps are what the bot itself is at a provider, by the provider's name.
 	Apps map[string]App
 	Log  *slog.Logger

@@ -12,57 +12,15 @@ import (
 	"reeve/runtime/chat"
 )
 
-// AuditRecord is what is kept of one credentialed call, or of one answer to a
-// question: who, what, for whom, and what was decided by which rule. It holds
-// nothing of what the call was about.
-type AuditRecord struct {
-	// Key names the record for good: the same one again is no second record.
-	Key          string
-	Kind         AuditKind
-	Time         time.Time
-	Turn         chat.TurnID
-	Conversation chat.Conversation
-	Actor        chat.Actor
-	Tool         string
-	// Principal is whose rights the call spends; zero: nobody's.
-	Principal chat.Actor
-	Provider  string
-	Decision  string // Allowed, Refused or Unknown
-	// Rule is whose decision it was: a step of the gate's, a row of the table, or
-	// a check's name; of an answer, how the question ended.
-	Rule string
-	// Arguments is the hash of the call's tool and arguments.
-	Arguments string
-	// By is who answered, of an answer.
-	By chat.Actor
-}
-
-// AuditKind says what a record is of.
-type AuditKind string
-
-const (
-	AuditCall    AuditKind = "call"    // one call, made or refused
-	AuditConsent AuditKind = "consent" // one answer about one call
-)
-
-// A call that is let through has a record before it is made, Allowed. What becomes
-// of it is its result, and of no interest here, but where the call was not made
-// after all, or nobody knows whether it was: then a second record says so.
-const (
-	Allowed = "allowed"
-	Refused = "refused"
-	Unknown = "unknown"
-)
-
 // record is a call while it is decided.
 type record struct {
 	run      plugins.Run
-	kind     AuditKind
+	kind     plugins.AuditKind
 	call     string
 	tool     string // only a name that there is
 	provider string
 	sends    bool
-	decision string
+	decision plugins.AuditDecision
 	rule     string
 	// arguments are those that were checked, or, where none were, as written.
 	arguments []byte
@@ -103,18 +61,18 @@ func (g *Gate) log(ctx context.Context, r record) {
 		slog.String("turn", string(r.run.Turn)), slog.String("conversation", r.run.Conversation.Key()),
 		slog.String("actor", r.run.Actor.Key()), slog.String("tool", r.tool),
 		slog.String("principal", principal), slog.String("provider", r.provider),
-		slog.String("decision", r.decision), slog.String("rule", r.rule),
+		slog.String("decision", string(r.decision)), slog.String("rule", r.rule),
 		slog.String("arguments", callHash(r.tool, r.arguments)), slog.Bool("failed", r.failed), slog.String("took", time.Since(r.start).Round(time.Millisecond).String()))
 }
 
 // keep keeps the record of a credentialed call for good, and of one that would have
 // sent something and was refused.
 func (g *Gate) keep(ctx context.Context, r record) error {
-	if g.options.Audit == nil || r.provider == "" && (r.decision != Refused || !r.sends) {
+	if g.options.Audit == nil || r.provider == "" && (r.decision != plugins.AuditRefused || !r.sends) {
 		return nil
 	}
-	kept := AuditRecord{
-		Key: plugins.CallKey(r.run.Turn, r.call) + "/" + r.decision, Kind: r.kind, Turn: r.run.Turn, Conversation: r.run.Conversation, Actor: r.run.Actor,
+	kept := plugins.AuditRecord{
+		Key: plugins.CallKey(r.run.Turn, r.call) + "/" + string(r.decision), Kind: r.kind, Turn: r.run.Turn, Conversation: r.run.Conversation, Actor: r.run.Actor,
 		Tool: r.tool, Provider: r.provider, Decision: r.decision, Rule: r.rule, Arguments: callHash(r.tool, r.arguments),
 	}
 	if r.provider != "" {
@@ -130,12 +88,12 @@ func (g *Gate) Decided(ctx context.Context, run plugins.Run, d chat.Decision) er
 		return nil
 	}
 	for _, c := range d.Calls {
-		r := AuditRecord{
-			Key: plugins.CallKey(run.Turn, c.Call) + "/" + d.Wait, Kind: AuditConsent, Turn: run.Turn, Conversation: run.Conversation, Actor: run.Actor,
-			Tool: c.Tool, Provider: c.Provider, Decision: Refused, Rule: string(d.How), Arguments: c.Hash,
+		r := plugins.AuditRecord{
+			Key: plugins.CallKey(run.Turn, c.Call) + "/" + d.Wait, Kind: plugins.AuditConsent, Turn: run.Turn, Conversation: run.Conversation, Actor: run.Actor,
+			Tool: c.Tool, Provider: c.Provider, Decision: plugins.AuditRefused, Rule: string(d.How), Arguments: c.Hash,
 		}
 		if c.Allowed {
-			r.Decision = Allowed
+			r.Decision = plugins.AuditAllowed
 		}
 		if c.Provider != "" {
 			r.Principal = run.Actor
@@ -150,7 +108,7 @@ func (g *Gate) Decided(ctx context.Context, run plugins.Run, d chat.Decision) er
 	return nil
 }
 
-func (g *Gate) audit(ctx context.Context, r AuditRecord) (err error) {
+func (g *Gate) audit(ctx context.Context, r plugins.AuditRecord) (err error) {
 	r.Time = time.Now().UTC()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), checkTimeout)
 	defer cancel()

@@ -24,7 +24,7 @@ func (g *Gate) find(asked plugins.Asked) (*tool, bool) {
 // of it before counts for nothing: everything is asked again, here where the
 // call is made.
 func (g *Gate) Call(ctx context.Context, asked plugins.Asked) (result plugins.Result) {
-	x := &exam{record: record{run: asked.Run, kind: AuditCall, call: asked.Call.ID, arguments: []byte(asked.Call.Arguments), start: time.Now()}}
+	x := &exam{record: record{run: asked.Run, kind: plugins.AuditCall, call: asked.Call.ID, arguments: []byte(asked.Call.Arguments), start: time.Now()}}
 	defer func() {
 		if fault := recover(); fault != nil {
 			result = x.fault(g, asked.Run, fault)
@@ -40,13 +40,13 @@ func (g *Gate) Call(ctx context.Context, asked plugins.Asked) (result plugins.Re
 		return refuse(denial)
 	}
 	// The record comes first: a call that cannot be accounted for is not made.
-	x.decision = Allowed
+	x.decision = plugins.AuditAllowed
 	if err := g.keep(ctx, x.record); err != nil {
-		x.decision, x.rule = Refused, ruleAudit
+		x.decision, x.rule = plugins.AuditRefused, ruleAudit
 		return refuse(unaccounted)
 	}
 	result = g.run(ctx, asked, x)
-	if x.decision != Allowed {
+	if x.decision != plugins.AuditAllowed {
 		_ = g.keep(ctx, x.record)
 	}
 	return result

@@ -82,12 +82,12 @@ func TestWhatBecameOfACallIsOnRecord(t *testing.T) {
 				hub.Provider, hub.Account, hub.Access = "hub", true, plugins.Write
 				var kept []string
 				keys := map[string]bool{}
-				g := build(t, gate.Options{Accounts: people{gate.Standing{Connected: true}, test.open}, Audit: func(ctx context.Context, r gate.AuditRecord) error {
+				g := build(t, gate.Options{Accounts: people{gate.Standing{Connected: true}, test.open}, Audit: func(ctx context.Context, r plugins.AuditRecord) error {
 					if ctx.Err() != nil || keys[r.Key] || r.Principal != alice || r.Arguments == "" {
 						return fmt.Errorf("%w, or a record twice: %+v", ctx.Err(), r)
 					}
 					keys[r.Key] = true
-					kept = append(kept, r.Decision+" "+r.Rule)
+					kept = append(kept, string(r.Decision)+" "+r.Rule)
 					return nil
 				}}, hub)
 				ctx := t.Context()
@@ -105,7 +105,7 @@ func TestWhatBecameOfACallIsOnRecord(t *testing.T) {
 				if got.Error == (name == "it answers") {
 					t.Errorf("answered: %+v", got)
 				}
-				if doubt := strings.Contains(got.Text, "unknown") || strings.Contains(got.Text, "was lost"); doubt != strings.HasPrefix(kept[len(kept)-1], gate.Unknown) {
+				if doubt := strings.Contains(got.Text, "unknown") || strings.Contains(got.Text, "was lost"); doubt != strings.HasPrefix(kept[len(kept)-1], string(plugins.AuditUnknown)) {
 					t.Errorf("the model is told %q", got.Text)
 				}
 			})
@@ -125,8 +125,8 @@ func TestAToolThatIsOutOfOrderIsOnRecord(t *testing.T) {
 		})
 		hub.Provider = "hub"
 		var kept []string
-		g := build(t, gate.Options{MaxHung: 1, Audit: func(_ context.Context, r gate.AuditRecord) error {
-			kept = append(kept, r.Decision+" "+r.Rule)
+		g := build(t, gate.Options{MaxHung: 1, Audit: func(_ context.Context, r plugins.AuditRecord) error {
+			kept = append(kept, string(r.Decision)+" "+r.Rule)
 			return nil
 		}}, hub)
 		for _, id := range []string{"c1", "c2"} {
@@ -144,7 +144,7 @@ func TestAToolThatIsOutOfOrderIsOnRecord(t *testing.T) {
 func TestAnAuditLogThatPanicsRefuses(t *testing.T) {
 	hub, ran := sender(t, nil)
 	hub.Provider = "hub"
-	g := build(t, gate.Options{Audit: func(context.Context, gate.AuditRecord) error { panic("x") }}, hub)
+	g := build(t, gate.Options{Audit: func(context.Context, plugins.AuditRecord) error { panic("x") }}, hub)
 	asked := call("send", `{"city":"x"}`)
 	asked.Run = in(typed("do"))
 	if got := g.Call(t.Context(), asked); !got.Error || *ran {

@@ -36,7 +36,7 @@ type Options struct {
 	Accounts Accounts
 	// Audit keeps a record for good, once for each key. A credentialed call whose
 	// record cannot be kept is refused. Nil: none are kept.
-	Audit func(ctx context.Context, r AuditRecord) error
+	Audit func(ctx context.Context, r plugins.AuditRecord) error
 	// Store is where a plugin keeps what it stores for a person, or, for the
 	// zero actor, for all. Nil: calls have no store.
 	Store func(plugin string, actor chat.Actor) plugins.Store

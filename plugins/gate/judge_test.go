@@ -1,38 +1,15 @@
 package gate_test
 
 import (
-	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"reeve/cmd/app/apptest/golden"
 	"reeve/plugins"
 	"reeve/plugins/gate"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files in testdata")
-
-// golden compares with a file in testdata, or rewrites it under -update.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(string(want), got); d != "" {
-		t.Errorf("%s differs; -update rewrites it (-want +got):\n%s", path, d)
-	}
-}
 
 var bools = []bool{false, true}
 
@@ -123,7 +100,7 @@ func TestS1_JudgeGolden(t *testing.T) {
 			}
 		}
 	}
-	golden(t, "judge.golden", trimmed(b.String()))
+	golden.Holds(t, filepath.Join("testdata", "judge.golden"), trimmed(b.String()))
 }
 
 // What an answer of the actor's changes, for each row that asks.
@@ -150,7 +127,7 @@ func TestS1_JudgeOfThePastGolden(t *testing.T) {
 			}
 		}
 	}
-	golden(t, "judge_past.golden", trimmed(b.String()))
+	golden.Holds(t, filepath.Join("testdata", "judge_past.golden"), trimmed(b.String()))
 }
 
 // trimmed has no blanks at the ends of its lines.

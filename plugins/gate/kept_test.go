@@ -17,7 +17,7 @@ import (
 func TestS3_WhatSpendsRightsIsOnRecordOrNotDone(t *testing.T) {
 	var kept []string
 	var broken error
-	g := build(t, gate.Options{Policy: gate.Policy{MultiActorWrites: gate.BlockWrites}, Audit: func(_ context.Context, r gate.AuditRecord) error {
+	g := build(t, gate.Options{Policy: gate.Policy{MultiActorWrites: gate.BlockWrites}, Audit: func(_ context.Context, r plugins.AuditRecord) error {
 		if broken != nil {
 			return broken
 		}

@@ -12,12 +12,12 @@ import (
 // refused. The exam is told where the call was not made, or may have been.
 func (g *Gate) run(ctx context.Context, asked plugins.Asked, x *exam) plugins.Result {
 	t := x.tool
-	ended := func(decision, rule, text string) plugins.Result {
+	ended := func(decision plugins.AuditDecision, rule, text string) plugins.Result {
 		x.decision, x.rule = decision, rule
 		return refuse(text)
 	}
 	if n := t.hung.add(0); n >= g.options.MaxHung {
-		return ended(Refused, ruleOutOfOrder, t.outOfOrder(n))
+		return ended(plugins.AuditRefused, ruleOutOfOrder, t.outOfOrder(n))
 	}
 	timeout := t.Timeout
 	if timeout <= 0 {
@@ -31,7 +31,7 @@ func (g *Gate) run(ctx context.Context, asked plugins.Asked, x *exam) plugins.Re
 			Actor: asked.Run.Actor, Provider: t.Provider, Scopes: x.scopes, Access: t.Access, Key: call.Key,
 		})
 		if err != nil {
-			return ended(Refused, ruleAccount, fmt.Sprintf("This call was not made: the account at %s cannot be used now: %v", t.Provider, err))
+			return ended(plugins.AuditRefused, ruleAccount, fmt.Sprintf("This call was not made: the account at %s cannot be used now: %v", t.Provider, err))
 		}
 		defer done()
 		call.Account = account
@@ -41,12 +41,12 @@ func (g *Gate) run(ctx context.Context, asked plugins.Asked, x *exam) plugins.Re
 	})
 	switch {
 	case out.late && ctx.Err() != nil:
-		return ended(Unknown, ruleRunOver, fmt.Sprintf("The call of %s was cut: the run is over.%s", t.Name, t.doubt()))
+		return ended(plugins.AuditUnknown, ruleRunOver, fmt.Sprintf("The call of %s was cut: the run is over.%s", t.Name, t.doubt()))
 	case out.late:
-		return ended(Unknown, ruleLate, fmt.Sprintf("The tool %s did not answer within %v and was given up.%s", t.Name, timeout, t.doubt()))
+		return ended(plugins.AuditUnknown, ruleLate, fmt.Sprintf("The tool %s did not answer within %v and was given up.%s", t.Name, timeout, t.doubt()))
 	case out.fault:
 		g.options.Logger.Error("tool panicked", "turn", asked.Run.Turn, "tool", t.Name, "type", out.kind, "stack", out.stack)
-		return ended(Unknown, ruleFault, fmt.Sprintf("The tool %s failed: a fault in its code.%s", t.Name, t.doubt()))
+		return ended(plugins.AuditUnknown, ruleFault, fmt.Sprintf("The tool %s failed: a fault in its code.%s", t.Name, t.doubt()))
 	case out.err != nil:
 		out.value.Error = true
 		out.value.Text = fmt.Sprintf("The tool %s failed: %v", t.Name, out.err)
@@ -57,7 +57,7 @@ func (g *Gate) run(ctx context.Context, asked plugins.Asked, x *exam) plugins.Re
 	}
 	if out.value.Unknown {
 		out.value.Error = true
-		x.decision, x.rule = Unknown, ruleNoAnswer
+		x.decision, x.rule = plugins.AuditUnknown, ruleNoAnswer
 		switch {
 		case ctx.Err() != nil:
 			x.rule = ruleRunOver

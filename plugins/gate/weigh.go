@@ -15,7 +15,7 @@ import (
 // answer, or an account of his. A call that will not be made is answered. What
 // goes wrong is such an answer.
 func (g *Gate) Weigh(ctx context.Context, asked plugins.Asked) (weighed plugins.Weighed) {
-	x := &exam{record: record{run: asked.Run, kind: AuditCall, call: asked.Call.ID, arguments: []byte(asked.Call.Arguments), start: time.Now()}}
+	x := &exam{record: record{run: asked.Run, kind: plugins.AuditCall, call: asked.Call.ID, arguments: []byte(asked.Call.Arguments), start: time.Now()}}
 	answer := func(result plugins.Result) plugins.Weighed {
 		result.Text, result.Private, x.record.failed = clean(result.Text, g.options.MaxResult), result.Private || x.private, true
 		g.log(ctx, x.record)
@@ -59,7 +59,7 @@ type exam struct {
 // pass asks everything that is asked before a call, in the gate's order. denial
 // says why it may not be made, and x.rule which step said so.
 func (x *exam) pass(ctx context.Context, g *Gate, asked plugins.Asked) (denial string) {
-	x.record.tool, x.decision, x.rule = "(unknown)", Refused, ruleFault
+	x.record.tool, x.decision, x.rule = "(unknown)", plugins.AuditRefused, ruleFault
 	t, ok := g.find(asked)
 	if !ok {
 		x.rule = ruleNotOffered
@@ -134,6 +134,6 @@ func (x *exam) consent(ctx context.Context, g *Gate, asked plugins.Asked) (rule,
 
 func (x *exam) fault(g *Gate, run plugins.Run, fault any) plugins.Result {
 	g.options.Logger.Error("fault in the gate", "turn", run.Turn, "type", fmt.Sprintf("%T", fault), "stack", string(debug.Stack()))
-	x.rule, x.decision = ruleFault, Refused
+	x.rule, x.decision = ruleFault, plugins.AuditRefused
 	return refuse("This call failed because of a fault in the gate.")
 }

@@ -1,6 +1,7 @@
 package github_test
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/text"
 
+	"reeve/cmd/app/apptest/golden"
 	"reeve/plugins"
 	"reeve/plugins/github"
 	"reeve/plugins/plugintest"
@@ -24,7 +26,7 @@ func TestWhoIsCredited(t *testing.T) {
 	turn := h.host(t, plugintest.Apps("acme")).As(plugintest.Alice, "Open an issue.")
 	turn.Steers(plugintest.Bob, "say that it is urgent").Steers(plugintest.Carol, "and red").Steers(plugintest.Bob, "please").Steers(chat.Actor{}, "x")
 	done(t, turn.Calls("github_create_issue", issueArguments))
-	golden(t, "credit", strings.Join(h.written(), "\n")+"\n")
+	golden.Holds(t, filepath.Join("testdata", "credit.golden"), strings.Join(h.written(), "\n")+"\n")
 }
 
 // The line that says for whom stands in front, and is one paragraph of plain

@@ -1,37 +1,12 @@
 package github_test
 
 import (
-	"flag"
-	"os"
-	"path/filepath"
 	"regexp"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"reeve/plugins"
 	"reeve/plugins/plugintest"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
-
-// golden compares a text with what stands in testdata.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	file := filepath.Join("testdata", name+".golden")
-	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-want +got; -update rewrites it):\n%s", name, diff)
-	}
-}
 
 var versionLine = regexp.MustCompile(`(?m)^version: (\S+)$`)
 

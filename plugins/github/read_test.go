@@ -3,12 +3,14 @@ package github_test
 import (
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
 
 	gh "github.com/google/go-github/v82/github"
 
+	"reeve/cmd/app/apptest/golden"
 	"reeve/plugins"
 	"reeve/plugins/github"
 	"reeve/plugins/plugintest"
@@ -31,7 +33,7 @@ func TestWhatTheToolsDeclare(t *testing.T) {
 		schema, _ := json.MarshalIndent(parameters, "  ", "  ")
 		fmt.Fprintf(&b, "  %s\n  %s\n\n", tool.Description, schema)
 	}
-	golden(t, "tools", b.String())
+	golden.Holds(t, filepath.Join("testdata", "tools.golden"), b.String())
 	for access, want := range map[string]string{"public": "[] [public_repo]", "app": "[] []"} {
 		tools := plugintest.New(t, github.New(), plugintest.Env("GITHUB_ACCESS="+access)).Extension().Tools
 		if got := fmt.Sprint(tools[0].Scopes, " ", tools[len(tools)-1].Scopes); got != want {
@@ -59,7 +61,7 @@ func TestWhatIsRead(t *testing.T) {
 	} {
 		fmt.Fprintf(&b, "== %s %s\n%s\n", call[0], call[1], done(t, turn.Calls(call[0], call[1])))
 	}
-	golden(t, "read", b.String())
+	golden.Holds(t, filepath.Join("testdata", "read.golden"), b.String())
 	private := h.host(t).As(plugintest.Alice, "Read.")
 	private.Visibility = chat.DM
 	if text := done(t, private.Calls("github_read_issue", `{"issue":"acme/app#5"}`)); strings.Contains(text, "Not everybody") {

@@ -38,7 +38,7 @@ func TestToolThatChangesIsWithdrawnUntilTheOperatorReloads(t *testing.T) {
 	h.until(has("mcp_kit__echo"))
 	h.says("mcp_kit__poison", nil, "done")
 	h.until(func(names []string) bool { return !slices.Contains(names, "mcp_kit__echo") && len(names) > 3 })
-	h.log.wait(t, "its description or schema has changed", 1)
+	h.log.Wait(t, "its description or schema has changed", 1)
 	if got := h.call("mcp_kit__echo", map[string]any{"text": "x"}); !got.Error || strings.Contains(got.Text, "poisoned") {
 		t.Errorf("got %+v", got)
 	}
@@ -57,7 +57,7 @@ func TestToolThatChangesUnderAnotherNameIsWithdrawn(t *testing.T) {
 	h.until(has("mcp_kit__echo"))
 	h.says("mcp_kit__disguise", nil, "done")
 	h.until(func(names []string) bool { return !slices.Contains(names, "mcp_kit__echo") && len(names) > 3 })
-	h.log.wait(t, "its description or schema has changed", 1)
+	h.log.Wait(t, "its description or schema has changed", 1)
 	h.says("mcp_kit__grow", nil, "done")
 	other := fmt.Sprintf("mcp_kit__echo_%x", sha256.Sum256([]byte("echo")))[:len("mcp_kit__echo_")+8]
 	if names := h.until(has("mcp_kit__grown")); slices.Contains(names, other) {
@@ -84,7 +84,7 @@ func TestPinDecidesAlone(t *testing.T) {
 	h.says("mcp_kit__poison", nil, "done")
 	h.until(func(names []string) bool { return !slices.Contains(names, "mcp_kit__echo") })
 	h.reload <- syscall.SIGHUP // the pin has not changed, and the tool has
-	h.log.wait(t, "was read again", 2)
+	h.log.Wait(t, "was read again", 2)
 	h.says("mcp_kit__grow", nil, "done")
 	if names := h.until(has("mcp_kit__grown")); slices.Contains(names, "mcp_kit__echo") {
 		t.Error("a tool that changed against its pin is offered after a reload")
@@ -160,7 +160,7 @@ func TestReloadStartsStopsAndKeeps(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.reload <- syscall.SIGHUP
-	h.log.wait(t, "the file of MCP servers is wrong", 1)
+	h.log.Wait(t, "the file of MCP servers is wrong", 1)
 	h.says("mcp_two__echo", map[string]any{"text": "as before"}, "as before")
 
 	h.write(map[string]any{"one": kit("plain", nil), "three": kit("plain", map[string]any{"allow": []string{"echo"}})})
@@ -201,7 +201,7 @@ func TestCallUnderWayIsWaitedForAtTheEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	go func() { result <- h.call("mcp_kit__wait", map[string]any{"text": pipe}) }()
-	h.log.wait(t, "waiting for somebody", 1)
+	h.log.Wait(t, "waiting for somebody", 1)
 	stopped := make(chan struct{})
 	go func() { h.stop(); close(stopped) }()
 	for {

@@ -80,7 +80,7 @@ func TestHostileToolsCostThemselvesAlone(t *testing.T) {
 			t.Errorf("%s is described in %d bytes", spec.Name, len(spec.Description))
 		}
 	}
-	h.log.wait(t, "a tool of the MCP server is not offered", 6)
+	h.log.Wait(t, "a tool of the MCP server is not offered", 6)
 }
 
 func TestHostileResultsCostTheirCallAlone(t *testing.T) {
@@ -119,5 +119,5 @@ func TestListWithoutAnEndIsGivenUp(t *testing.T) {
 	h := newHost(t)
 	h.write(map[string]any{"odd": map[string]any{"url": url}})
 	h.start(mcp.Options{Retry: time.Hour})
-	h.log.wait(t, "the list has no end", 1)
+	h.log.Wait(t, "the list has no end", 1)
 }

@@ -95,12 +95,12 @@ func TestServerAtAnAddressComesBack(t *testing.T) {
 	if got := h.call("mcp_far__echo", map[string]any{"text": "hello"}); !got.Error {
 		t.Errorf("a call of which nobody hears: %+v", got)
 	}
-	h.log.wait(t, "the MCP server is not connected", 1)
+	h.log.Wait(t, "the MCP server is not connected", 1)
 	if got := h.says("mcp_far__echo", map[string]any{"text": "hello"}, "not connected"); !got.Error {
 		t.Errorf("while it is away: %+v", got)
 	}
 	build(t, first.address, streamable(t, nil)) // which knows nothing of the session
-	h.log.wait(t, "the MCP server is connected", 2)
+	h.log.Wait(t, "the MCP server is connected", 2)
 	h.says("mcp_far__echo", map[string]any{"text": "back"}, "back")
 }
 
@@ -126,7 +126,7 @@ func TestForgottenSessionIsMadeAnew(t *testing.T) {
 	if got := h.call("mcp_far__echo", map[string]any{"text": "hello"}); !got.Error {
 		t.Errorf("got %+v", got)
 	}
-	h.log.wait(t, "the MCP server is connected", 2)
+	h.log.Wait(t, "the MCP server is connected", 2)
 	h.says("mcp_far__echo", map[string]any{"text": "back"}, "back")
 }
 
@@ -139,7 +139,7 @@ func TestRedirectToAnotherHostIsNotFollowed(t *testing.T) {
 	h := newHost(t)
 	h.write(map[string]any{"far": map[string]any{"url": server.URL + "/?token=a-secret-4711", "headers": map[string]string{"Authorization": "Bearer another-4711"}}})
 	h.start(mcp.Options{Retry: time.Hour})
-	h.log.wait(t, "it redirects to another host", 1)
+	h.log.Wait(t, "it redirects to another host", 1)
 	if reached.Load() {
 		t.Error("the other host was asked")
 	}

@@ -1,7 +1,6 @@
 package mcp_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"log/slog"
@@ -17,6 +16,7 @@ import (
 	"github.com/caarlos0/env/v11"
 	"go.uber.org/goleak"
 
+	"reeve/cmd/app/apptest/testlog"
 	"reeve/plugins"
 	"reeve/plugins/gate"
 	"reeve/plugins/mcp"
@@ -39,7 +39,7 @@ type host struct {
 	t      *testing.T
 	gate   *gate.Gate
 	offers chan []string
-	log    *journal
+	log    *testlog.Journal
 	path   string
 	env    map[string]string
 	reload chan os.Signal
@@ -49,7 +49,7 @@ type host struct {
 
 func newHost(t *testing.T) *host {
 	t.Helper()
-	log := &journal{changed: make(chan struct{})}
+	log := &testlog.Journal{}
 	path := filepath.Join(t.TempDir(), "mcp.json")
 	return &host{
 		t: t, gate: gate.New(gate.Options{Logger: slog.New(slog.DiscardHandler)}), offers: make(chan []string, 1000),
@@ -187,44 +187,4 @@ func kit(kind string, more map[string]any) map[string]any {
 	server := map[string]any{"command": os.Args[0], "env": map[string]any{kindVariable: kind}}
 	maps.Copy(server, more)
 	return server
-}
-
-// journal is a log that can be waited for.
-type journal struct {
-	mu      sync.Mutex
-	text    bytes.Buffer
-	changed chan struct{}
-}
-
-func (j *journal) Write(line []byte) (int, error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.text.Write(line)
-	close(j.changed)
-	j.changed = make(chan struct{})
-	return len(line), nil
-}
-
-func (j *journal) String() string {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.text.String()
-}
-
-// wait waits until the log holds a text n times.
-func (j *journal) wait(t *testing.T, want string, n int) {
-	t.Helper()
-	for late := time.After(patience); ; {
-		j.mu.Lock()
-		text, changed := j.text.String(), j.changed
-		j.mu.Unlock()
-		if strings.Count(text, want) >= n {
-			return
-		}
-		select {
-		case <-changed:
-		case <-late:
-			t.Fatalf("%q is not in the log %d times:\n%s", want, n, text)
-		}
-	}
 }

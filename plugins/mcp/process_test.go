@@ -64,7 +64,7 @@ func TestCrashedProcessIsStartedAgain(t *testing.T) {
 	if got := h.says("mcp_kit__crash", nil, "Whether it took effect is unknown"); !got.Error {
 		t.Errorf("got %+v", got)
 	}
-	h.log.wait(t, "the MCP server is connected", 2)
+	h.log.Wait(t, "the MCP server is connected", 2)
 	second := h.call("mcp_kit__pid", nil)
 	if second.Error || second.Text == first {
 		t.Errorf("after %s: %+v", first, second)
@@ -76,7 +76,7 @@ func TestCrashedProcessIsStartedAgain(t *testing.T) {
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	h.log.wait(t, "the MCP server is connected", 3)
+	h.log.Wait(t, "the MCP server is connected", 3)
 	h.says("mcp_kit__echo", map[string]any{"text": "again"}, "again")
 }
 
@@ -86,12 +86,12 @@ func TestCallsOfALostServerSayThatItIsNotConnected(t *testing.T) {
 	h.start(mcp.Options{Retry: time.Hour})
 	h.until(has("mcp_kit__crash"))
 	h.call("mcp_kit__crash", nil)
-	h.log.wait(t, "the MCP server is not connected", 1)
+	h.log.Wait(t, "the MCP server is not connected", 1)
 	if got := h.says("mcp_kit__echo", map[string]any{"text": "x"}, "The MCP server kit is not connected, so that the call was not made"); !got.Error {
 		t.Errorf("got %+v", got)
 	}
 	h.reload <- syscall.SIGHUP // the operator does not wait for the hour
-	h.log.wait(t, "the MCP server is connected", 2)
+	h.log.Wait(t, "the MCP server is connected", 2)
 	h.says("mcp_kit__echo", map[string]any{"text": "back"}, "back")
 }
 
@@ -105,7 +105,7 @@ func TestNothingOfAProcessIsLeft(t *testing.T) {
 		h.says("mcp_kit__start", nil, "started")
 		if how == "crash" {
 			h.call("mcp_kit__crash", nil)
-			h.log.wait(t, "the MCP server is not connected", 1)
+			h.log.Wait(t, "the MCP server is not connected", 1)
 		} else {
 			h.stop()
 		}
@@ -122,7 +122,7 @@ func TestMuteProcessIsGivenUpAndEnded(t *testing.T) {
 	h.write(map[string]any{"kit": kit("mute", map[string]any{"args": []string{lives}}), "other": kit("plain", nil)})
 	h.start(mcp.Options{Retry: time.Hour, ConnectTimeout: 5 * time.Second, Grace: 50 * time.Millisecond})
 	h.until(has("mcp_other__echo")) // nobody waits for the mute one
-	h.log.wait(t, "connect: it did not answer within 5 s; it said: I say no more", 1)
+	h.log.Wait(t, "connect: it did not answer within 5 s; it said: I say no more", 1)
 	if err := ends(); err != nil {
 		t.Errorf("the process runs on: %v", err)
 	}
@@ -197,7 +197,7 @@ func TestSecretsAreInNoLogErrorOrResult(t *testing.T) {
 	})
 	h.start(mcp.Options{Retry: time.Hour})
 	h.until(has("mcp_kit__environment"))
-	h.log.wait(t, "the key is [masked]", 1)
+	h.log.Wait(t, "the key is [masked]", 1)
 	h.says("mcp_kit__environment", nil, "KEY=[masked]")
 	h.says("mcp_kit__echo", map[string]any{"text": "it is " + secret}, "it is [masked]")
 	h.says("mcp_kit__echo", map[string]any{"text": "in hex " + hex.EncodeToString([]byte(secret))}, "in hex [masked]")

@@ -110,7 +110,7 @@ func TestBotIsRegisteredOnceForGood(t *testing.T) {
 	s.issuer.CloseClientConnections()
 	s.issuer.Close()
 	h.start()
-	h.log.wait(t, "is not known", 1)
+	h.log.Wait(t, "is not known", 1)
 	if got := h.calls(alice, "whoami"); got.Text != "you are alice-there" {
 		t.Errorf("while the authorization server is away: %+v", got)
 	}

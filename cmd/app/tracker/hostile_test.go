@@ -15,7 +15,7 @@ import (
 // nobodyConnects fails if anybody could.
 func (h *house) nobodyConnects(why string) {
 	h.Helper()
-	h.log.wait(h.T, why, 1)
+	h.log.Wait(h.T, why, 1)
 	if h.oauth.Knows("mcp_tracker") || h.lacks(alice, "whoami") != nil {
 		h.Error("people can connect accounts there")
 	}
@@ -124,7 +124,7 @@ func TestAuthorizationServerStaysUntilTheOperatorChangesIt(t *testing.T) {
 	h.connects(alice, "alice-there")
 	s.change(func() { s.resource.AuthorizationServers = []string{other.issuer.URL} })
 	h.reload <- syscall.SIGHUP
-	h.log.wait(t, "it names another authorization server than before", 1)
+	h.log.Wait(t, "it names another authorization server than before", 1)
 	if got := h.calls(alice, "whoami"); got.Text != "you are alice-there" {
 		t.Errorf("got %+v", got)
 	}
@@ -212,7 +212,7 @@ func TestServerThatIsTakenOutIsForgotten(t *testing.T) {
 	h.connects(alice, "alice-there")
 	h.file("mcp.json", map[string]any{"mcpServers": map[string]any{}})
 	h.reload <- syscall.SIGHUP
-	h.log.wait(t, "the file of MCP servers was read again", 1)
+	h.log.Wait(t, "the file of MCP servers was read again", 1)
 	h.write("true", nil)
 	h.reload <- syscall.SIGHUP // which is heard when the first was done
 	h.ready(2)

@@ -24,6 +24,7 @@ import (
 
 	"reeve/cmd/app"
 	"reeve/cmd/app/apptest"
+	"reeve/cmd/app/apptest/testlog"
 	"reeve/credentials"
 	"reeve/credentials/oauth"
 	"reeve/plugins"
@@ -63,7 +64,7 @@ type house struct {
 	space  *redistest.Space
 	store  *shelf
 	own    map[chat.Actor]*shelf // of each person
-	log    *journal
+	log    *testlog.Journal
 	oauth  *oauth.Service
 	gate   *gate.Gate
 	reload chan os.Signal
@@ -73,7 +74,7 @@ type house struct {
 
 func newHouse(t *testing.T, s *site) *house {
 	t.Helper()
-	h := &house{T: t, site: s, path: filepath.Join(t.TempDir(), "mcp.json"), space: redistest.Shared(t), store: &shelf{}, own: map[chat.Actor]*shelf{alice: {}, bob: {}}, log: &journal{changed: make(chan struct{})}}
+	h := &house{T: t, site: s, path: filepath.Join(t.TempDir(), "mcp.json"), space: redistest.Shared(t), store: &shelf{}, own: map[chat.Actor]*shelf{alice: {}, bob: {}}, log: &testlog.Journal{}}
 	h.public = httptest.NewServer(nil)
 	t.Cleanup(h.public.Close)
 	h.write("true", nil)
@@ -175,7 +176,7 @@ func (h *house) EndWait(context.Context, chat.Conversation, chat.TurnID, string,
 
 func (h *house) ready(n int) {
 	h.Helper()
-	h.log.wait(h.T, "people can connect accounts at the MCP server", n)
+	h.log.Wait(h.T, "people can connect accounts at the MCP server", n)
 }
 
 func asked(who chat.Actor, tool string) plugins.Asked {
@@ -331,45 +332,6 @@ func (s *shelf) all() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Collect(maps.Values(s.values))
-}
-
-// journal is a log that can be waited for.
-type journal struct {
-	mu      sync.Mutex
-	text    bytes.Buffer
-	changed chan struct{}
-}
-
-func (j *journal) Write(line []byte) (int, error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.text.Write(line)
-	close(j.changed)
-	j.changed = make(chan struct{})
-	return len(line), nil
-}
-
-func (j *journal) String() string {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.text.String()
-}
-
-func (j *journal) wait(t *testing.T, want string, n int) {
-	t.Helper()
-	for late := time.After(30 * time.Second); ; {
-		j.mu.Lock()
-		text, changed := j.text.String(), j.changed
-		j.mu.Unlock()
-		if strings.Count(text, want) >= n {
-			return
-		}
-		select {
-		case <-changed:
-		case <-late:
-			t.Fatalf("%q is not in the log %d times:\n%s", want, n, text)
-		}
-	}
 }
 
 // teeing reads a body into a text, and gives it back unread.

@@ -3,10 +3,7 @@ package conformance
 import (
 	"bufio"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -20,6 +17,7 @@ import (
 	"github.com/caarlos0/env/v11"
 	"go.uber.org/goleak"
 
+	"reeve/cmd/app/apptest/nodetest"
 	"reeve/plugins"
 	"reeve/plugins/gate"
 	"reeve/plugins/mcp"
@@ -41,7 +39,7 @@ type host struct {
 
 func start(t *testing.T, servers map[string]any) *host {
 	t.Helper()
-	install(t)
+	nodetest.Install(t, filepath.Join("testdata", "node"))
 	file := filepath.Join(t.TempDir(), "mcp.json")
 	text, err := json.Marshal(map[string]any{"mcpServers": servers})
 	if err == nil {
@@ -131,7 +129,7 @@ func server(t *testing.T, name string) string {
 // everythingOverHTTP starts the server of that name, and is its address.
 func everythingOverHTTP(t *testing.T) string {
 	t.Helper()
-	install(t)
+	nodetest.Install(t, filepath.Join("testdata", "node"))
 	loopback, err := filepath.Abs(filepath.Join("testdata", "node", "loopback.cjs"))
 	if err != nil {
 		t.Fatal(err)
@@ -162,40 +160,5 @@ func everythingOverHTTP(t *testing.T) string {
 	case <-time.After(patience):
 		t.Fatal("the server does not listen")
 		return ""
-	}
-}
-
-// install brings the packages that the lock file names, once for each version of
-// that file.
-func install(t *testing.T) {
-	t.Helper()
-	for _, tool := range []string{"node", "npm"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			t.Fatalf("%s is needed for the conformance run and was not found. "+
-				"Install Node.js 20 or newer with npm (on Debian: apt-get install nodejs npm) and run again.", tool)
-		}
-	}
-	dir := filepath.Join("testdata", "node")
-	lock, err := os.ReadFile(filepath.Join(dir, "package-lock.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	sum := sha256.Sum256(lock)
-	want := hex.EncodeToString(sum[:])
-	stamp := filepath.Join(dir, "node_modules", ".installed")
-	if have, err := os.ReadFile(stamp); err == nil && string(have) == want {
-		return
-	} else if err != nil && !errors.Is(err, os.ErrNotExist) {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
-	defer cancel()
-	npm := exec.CommandContext(ctx, "npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts")
-	npm.Dir = dir
-	if out, err := npm.CombinedOutput(); err != nil {
-		t.Fatalf("npm ci in %s: %v\n%s\nThe npm registry must be reachable the first time.", dir, err, out)
-	}
-	if err := os.WriteFile(stamp, []byte(want), 0o644); err != nil {
-		t.Fatal(err)
 	}
 }

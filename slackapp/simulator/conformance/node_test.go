@@ -4,16 +4,13 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"errors"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"reeve/cmd/app/apptest/nodetest"
 	"reeve/slackapp/simulator"
 )
 
@@ -27,13 +24,7 @@ var scenarios = []string{
 const budget = time.Minute
 
 func TestConformanceNode(t *testing.T) {
-	for _, tool := range []string{"node", "npm"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			t.Fatalf("%s is needed for the conformance run and was not found. "+
-				"Install Node.js 20 or newer with npm (on Debian: apt-get install nodejs npm) and run again.", tool)
-		}
-	}
-	install(t)
+	nodetest.Install(t, filepath.Join("testdata", "node"))
 	s := simulator.ForTest(t, simulator.Options{
 		AckTimeout: 500 * time.Millisecond, RetryScale: 1e-9, DisconnectGrace: 50 * time.Millisecond,
 	})
@@ -68,34 +59,5 @@ func TestConformanceNode(t *testing.T) {
 	}
 	if err != nil && !t.Failed() {
 		t.Errorf("script ended with %v:\n%s", err, out)
-	}
-}
-
-// install brings the packages that the lock file names, once for each version
-// of that file.
-func install(t *testing.T) {
-	t.Helper()
-	dir := filepath.Join("testdata", "node")
-	lock, err := os.ReadFile(filepath.Join(dir, "package-lock.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	sum := sha256.Sum256(lock)
-	want := hex.EncodeToString(sum[:])
-	stamp := filepath.Join(dir, "node_modules", ".installed")
-	if have, err := os.ReadFile(stamp); err == nil && string(have) == want {
-		return
-	} else if err != nil && !errors.Is(err, os.ErrNotExist) {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
-	defer cancel()
-	npm := exec.CommandContext(ctx, "npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts")
-	npm.Dir = dir
-	if out, err := npm.CombinedOutput(); err != nil {
-		t.Fatalf("npm ci in %s: %v\n%s\nThe npm registry must be reachable the first time.", dir, err, out)
-	}
-	if err := os.WriteFile(stamp, []byte(want), 0o644); err != nil {
-		t.Fatal(err)
 	}
 }
