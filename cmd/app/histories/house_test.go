@@ -58,7 +58,8 @@ type said struct {
 	chat.Message
 	words   int
 	outcome runtime.Outcome
-	changed bool // edited, deleted, or stopped
+	changed bool      // edited, deleted, or stopped
+	edits   []chat.TS // their own timestamps
 	// mark is what tells its text from all others, where that is not made of its
 	// timestamp.
 	mark string

@@ -222,6 +222,7 @@ func (h *house) changes(r *replica, a act) {
 			h.note(func() { h.said[a.On].words = -1 })
 		}
 		m.Edited = change
+		h.note(func() { h.said[a.On].edits = append(h.said[a.On].edits, change) })
 		m.Change = &chat.Change{Kind: chat.Edited, TS: change, ByAuthor: people[a.Who] == old.Author, Differs: true, AddsMention: a.Addressed && !old.Addressed}
 	case signs:
 		m.ID.TS, m.Author, m.Stop = change, people[a.Who], true

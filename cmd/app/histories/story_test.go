@@ -103,6 +103,11 @@ func (o *oracle) story(t mailbox.ClosedTurn) *story {
 			}
 		case mailbox.Deleted:
 			one.taken = mailbox.Taken(i.Body)
+			for _, m := range o.said {
+				if slices.Contains(m.edits, one.ts) {
+					one.ts = m.ID.TS // what it corrected is not told any more
+				}
+			}
 		default:
 			var m chat.Message
 			if json.Unmarshal(i.Body, &m) == nil && m.Corrects != nil {
