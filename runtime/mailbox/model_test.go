@@ -190,7 +190,7 @@ type event struct {
 	of   int16
 	room bool // the caller has room for a turn
 	wait mailbox.WaitID
-	bob  bool // he clicks; else it is Alice
+	bob  bool // he clicks, else it is Alice; a turn parks without his steers
 }
 
 func (e event) String() string {
@@ -199,6 +199,9 @@ func (e event) String() string {
 	text := names[e.kind]
 	if e.kind <= evClick || e.kind == evHandBack {
 		text += fmt.Sprintf(" %d", e.of)
+	}
+	if e.bob && e.kind == evPark {
+		text += " without Bob's steers"
 	}
 	if !e.room && e.kind != evClaim {
 		return text
@@ -252,6 +255,9 @@ func (x *explorer) events(n *node, v *view) []event {
 		rooms(event{kind: evDone}, waits)
 		rooms(event{kind: evFail}, waits)
 		rooms(event{kind: evPark}, waits)
+		if slices.ContainsFunc(v.turn(run).steers, byBob) {
+			rooms(event{kind: evPark, bob: true}, waits)
+		}
 	}
 	all = append(all, event{kind: evHandOver})
 	for i, h := range v.said {
@@ -272,6 +278,9 @@ func (x *explorer) events(n *node, v *view) []event {
 	}
 	return all
 }
+
+// byBob reports whether a lane's member is a message of Bob's.
+func byBob(member string) bool { return strings.HasSuffix(member, " "+bob.Key()) }
 
 // told is what a step answered, of what the model has to know.
 type told struct {
@@ -339,6 +348,9 @@ func (x *explorer) call(e event, w worker, next chat.TurnID) (told, error) {
 		park := mailbox.Park{Ref: ref, Number: w.n + 1, Next: offer, Entries: modelEntry}
 		card, void := modelPart(w.turn, string(park.ID()), "card"), modelPart(w.turn, string(park.ID()), "v")
 		park.Card, park.Parts, park.Void = card.ID, []chat.Part{card}, &void
+		if e.bob {
+			park.Leave = []chat.Actor{bob}
+		}
 		got, err := box.Park(ctx, park)
 		return told{Claimed: got.Next, Stopping: got.Stop != nil, Ended: got.Parked, Open: !got.Parked}.or(err)
 	case evHandOver:
