@@ -44,6 +44,7 @@ help: ## list the targets
 # make lint runs all of vet, which these need not run again.
 test: deps ## all tests but those of race, chaos, conformance, mutants and fuzz [2 min]
 	go test -p=4 -vet=off -shuffle=$(SHUFFLE) -timeout=10m $(TESTED)
+	go test -vet=off -run='^TestMutantsFitTheCode$$' $(MUTANTS)
 
 race: deps deps-race ## tests of the packages in which goroutines meet, with the race detector [2 min]
 	CGO_ENABLED=1 go test -race -p=4 -vet=off -shuffle=$(SHUFFLE) -timeout=10m $(RACED)

@@ -159,7 +159,7 @@ var mutants = []mutant{
 	},
 	{
 		what:    "who was allowed a call may make it again under another id",
-		changes: []change{{"plugins/gate/situation.go", "c.Call == of.call && c.Hash == of.hash", "c.Hash == of.hash"}},
+		changes: []change{{"plugins/gate/situation.go", "p.Call || c.Call == of.call && c.Hash == of.hash", "p.Call || c.Hash == of.hash"}},
 		pkg:     histories, tests: played, args: fewHistories,
 	},
 	{

@@ -80,14 +80,23 @@ func TestUnbrokenCodePasses(t *testing.T) {
 
 var failed = regexp.MustCompile(`(?m)^--- FAIL: (\w+)`)
 
-// run tests a mutant, and answers the tests that failed. The files that it
-// changes are laid over those of the repository, which stay as they are.
-func run(dir string, m mutant) (by []string, out string, err error) {
+// TestMutantsFitTheCode wants that each can be made of the code as it is now.
+func TestMutantsFitTheCode(t *testing.T) {
+	for _, m := range mutants {
+		if _, err := m.write(t.TempDir()); err != nil {
+			t.Errorf("%s: %v", m.what, err)
+		}
+	}
+}
+
+// write writes the files that a mutant changes into a folder, and answers each one's
+// path by that of the file in whose place it stands.
+func (m mutant) write(dir string) (map[string]string, error) {
 	over := map[string]string{}
 	for i, c := range m.changes {
 		name, err := filepath.Abs(filepath.Join(root, c.file))
 		if err != nil {
-			return nil, "", err
+			return nil, err
 		}
 		from := name
 		if over[name] != "" {
@@ -95,15 +104,25 @@ func run(dir string, m mutant) (by []string, out string, err error) {
 		}
 		text, err := os.ReadFile(from)
 		if err != nil {
-			return nil, "", err
+			return nil, err
 		}
 		if n := strings.Count(string(text), c.old); n != 1 {
-			return nil, "", fmt.Errorf("%s has %d places that read %q: the mutant is to be brought up to date", c.file, n, c.old)
+			return nil, fmt.Errorf("%s has %d places that read %q: the mutant is to be brought up to date", c.file, n, c.old)
 		}
 		over[name] = filepath.Join(dir, fmt.Sprintf("%d-%s", i, filepath.Base(c.file)))
 		if err := os.WriteFile(over[name], []byte(strings.Replace(string(text), c.old, c.new, 1)), 0o600); err != nil {
-			return nil, "", err
+			return nil, err
 		}
+	}
+	return over, nil
+}
+
+// run tests a mutant, and answers the tests that failed. The files that it
+// changes are laid over those of the repository, which stay as they are.
+func run(dir string, m mutant) (by []string, out string, err error) {
+	over, err := m.write(dir)
+	if err != nil {
+		return nil, "", err
 	}
 	overlay, err := json.Marshal(map[string]any{"Replace": over})
 	if err != nil {
