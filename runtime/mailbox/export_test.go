@@ -10,6 +10,9 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
+// Teach lets the store know the scripts before they are called.
+func (b *Box) Teach(ctx context.Context) error { return b.load(ctx) }
+
 // LoseAnswers lets the store carry out every step and loses its first answer,
 // so that each step is sent a second time.
 func (b *Box) LoseAnswers() { b.rdb.AddHook(&deaf{heard: map[string]bool{}}) }

@@ -251,13 +251,17 @@ func (b *Box) one(ctx context.Context, s *script, keys []string, args ...any) ([
 	return results[0], errs[0]
 }
 
-// load teaches every primary the scripts.
+// load teaches every primary the scripts, in one round trip.
 func (b *Box) load(ctx context.Context) error {
 	teach := func(ctx context.Context, c redis.Cmdable) error {
-		for _, s := range b.scripts.all() {
-			if err := c.ScriptLoad(ctx, s.source).Err(); err != nil {
-				return fmt.Errorf("load %s: %w", s.name, err)
+		_, err := c.Pipelined(ctx, func(p redis.Pipeliner) error {
+			for _, s := range b.scripts.all() {
+				p.ScriptLoad(ctx, s.source)
 			}
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("load scripts: %w", err)
 		}
 		return nil
 	}

@@ -20,7 +20,10 @@ func TestP5_RoundTripsFromMentionToReply(t *testing.T) {
 			t.Errorf("%s: %d round trips, want %d", what, got, want)
 		}
 	}
-	w.starts(alice, "the server learns the scripts").done("")
+	if err := w.box.Teach(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w.starts(alice, "the connection stands").done("")
 
 	var turn *run
 	counted("put", 1, func() { turn = w.starts(alice, "one") })
