@@ -169,6 +169,12 @@ var mutants = []mutant{
 		pkg: histories, tests: played, args: fewHistories,
 	},
 	{
+		what: "what was allowed in a conflict stays so when another steers once more",
+		changes: []change{{"plugins/gate/situation.go",
+			"s.Past.Host, s.Past.Provider = false, false", "s.Past.Host = false"}},
+		pkg: histories, tests: played, args: fewHistories,
+	},
+	{
 		what: "anybody's click counts",
 		changes: []change{{"runtime/mailbox/end_wait.lua",
 			"if who ~= '' and t[5] and t[5] ~= who then return {2} end\n", ""}},
