@@ -61,7 +61,7 @@ model: ## the model checker of the turn machine, for MODEL (60s); it prints its 
 histories: deps ## random histories with a hostile model, HISTORIES of them (100000), and BINARY_HISTORIES (200) through the binary [20 min]
 	go test -count=1 -v -run='^TestS1_(Binary)?Histories$$' -timeout=120m ./cmd/app/histories -histories=$(HISTORIES) -binary=$(BINARY_HISTORIES) $(HISTORIES_FLAGS)
 
-mutants: deps ## break one rule at a time, and see that a test fails each time [2 min]
+mutants: deps ## break one rule at a time, and see that a test fails each time [6 min]
 	go test -count=1 -v -timeout=60m $(MUTANTS)
 
 fuzz: ## every fuzz target for FUZZTIME (10s) [10 s a target]
