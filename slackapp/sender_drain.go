@@ -28,10 +28,17 @@ type drain struct {
 	endOver context.CancelFunc
 
 	mu      sync.Mutex
-	queues  map[chat.Destination][]chat.Part // of each lane that runs
-	places  map[string]posted                // of parts that this drain has posted
-	trusted time.Time                        // when the last renewal began
-	renewed chan struct{}                    // closed by the next renewal
+	queues  map[chat.Destination][]queued // of each lane that runs
+	places  map[string]posted             // of parts that this drain has posted
+	trusted time.Time                     // when the last renewal began
+	renewed chan struct{}                 // closed by the next renewal
+}
+
+// queued is a part that waits for its lane. look: an earlier sender may have
+// posted it.
+type queued struct {
+	part chat.Part
+	look bool
 }
 
 func newDrain(s *Sender, lease mailbox.SendLease) *drain {
@@ -39,7 +46,7 @@ func newDrain(s *Sender, lease mailbox.SendLease) *drain {
 	return &drain{
 		s: s, lease: lease, log: s.opts.Log.With("conversation", lease.Conversation.Key()),
 		given: map[string]bool{}, out: make(chan mailbox.Posted), over: over, endOver: end,
-		queues: map[chat.Destination][]chat.Part{}, places: map[string]posted{}, trusted: lease.Start, renewed: make(chan struct{}),
+		queues: map[chat.Destination][]queued{}, places: map[string]posted{}, trusted: lease.Start, renewed: make(chan struct{}),
 	}
 }
 
@@ -132,7 +139,8 @@ func (d *drain) finish() {
 }
 
 // give hands parts to the lanes of their destinations. look: an earlier sender
-// may have posted the first one of each.
+// may have posted any of them. Lanes do not wait until the mailbox knows what is
+// out, so that more than the first one of a lane may be.
 func (d *drain) give(parts []chat.Part, look bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -142,15 +150,15 @@ func (d *drain) give(parts []chat.Part, look bool) {
 		}
 		d.given[p.ID] = true
 		queue, runs := d.queues[p.To]
-		d.queues[p.To] = append(queue, p)
+		d.queues[p.To] = append(queue, queued{p, look})
 		if !runs {
-			d.lanes.Go(func() { d.lane(p.To, look) })
+			d.lanes.Go(func() { d.lane(p.To) })
 		}
 	}
 }
 
 // lane posts the parts of one destination, one after another.
-func (d *drain) lane(to chat.Destination, look bool) {
+func (d *drain) lane(to chat.Destination) {
 	for {
 		d.mu.Lock()
 		queue := d.queues[to]
@@ -161,11 +169,10 @@ func (d *drain) lane(to chat.Destination, look bool) {
 		}
 		d.queues[to] = queue[1:]
 		d.mu.Unlock()
-		posted, err := d.deliver(queue[0], render.Markdown, look)
+		posted, err := d.deliver(queue[0].part, render.Markdown, queue[0].look)
 		if err != nil {
 			return // over, or stopped
 		}
-		look = false
 		select {
 		case d.out <- posted:
 		case <-d.over.Done():

@@ -279,6 +279,29 @@ func TestP7_ALostSendersSuccessorLooksFirst(t *testing.T) {
 	}
 }
 
+// TestP7_ALostSenderMayHavePostedSeveral: a replica loses Redis, posts several
+// parts of a thread of which Redis does not learn, and dies.
+func TestP7_ALostSenderMayHavePostedSeveral(t *testing.T) {
+	o := newOffice(t)
+	a := o.replica()
+	release := o.sim.Hold("chat.postMessage")
+	defer release()
+	root := o.asks(a, "", "one|two|three")
+	if err := o.sim.WaitHeld(o.ctx, "chat.postMessage", 1); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.box.Shutdown(); err != nil {
+		t.Fatal(err)
+	}
+	release()
+	if _, err := o.sim.WaitMessage(o.ctx, func(m simulator.Message) bool { return m.User == "UBOT" && m.Text == "two" }); err != nil {
+		t.Fatal(err)
+	}
+	a.dies()
+	o.asks(o.replica(), root, "four")
+	o.settles()
+}
+
 // wire is a replica's connection to Slack, which can be cut: then it refuses.
 type wire struct {
 	t    *testing.T

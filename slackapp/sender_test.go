@@ -371,6 +371,16 @@ func TestP7_SuccessorLooks(t *testing.T) {
 	b.expect(b.posted(simulator.General, b.root), "first", "second")
 }
 
+// TestP7_SuccessorLooksForEach: an earlier sender may have posted several parts
+// of which the mailbox did not learn.
+func TestP7_SuccessorLooksForEach(t *testing.T) {
+	b := newBench(t, nil)
+	b.postAs(b.part(1, "").ID, "first")
+	b.postAs(b.part(2, "").ID, "second")
+	b.send(true, b.part(1, "first"), b.part(2, "second"), b.part(3, "third"))
+	b.expect(b.posted(simulator.General, b.root), "first", "second", "third")
+}
+
 // TestP7_ForeignMetadata: a post of another app that carries the part's id is
 // not taken for it; a person's token in an app's hands writes no post of ours.
 func TestP7_ForeignMetadata(t *testing.T) {

@@ -105,6 +105,11 @@ var mutants = []mutant{
 		pkg:     "./slackapp", tests: "TestP7_Once",
 	},
 	{
+		what:    "a successor looks for the first part of a thread alone",
+		changes: []change{{"slackapp/sender_drain.go", "queue[0].look)\n", "queue[0].look)\n\t\tfor i := range d.queues[to] {\n\t\t\td.queues[to][i].look = false\n\t\t}\n"}},
+		pkg:     "./slackapp", tests: "TestP7_SuccessorLooksForEach",
+	},
+	{
 		what:    "what an app has posted is admitted as a person's",
 		changes: []change{{"slackapp/admit_author.go", "	if ev.stamped() {", "	if ev.stamped() && !isUserID(ev.User) {"}},
 		pkg:     "./slackapp", tests: "TestAdmissionByAuthor",
