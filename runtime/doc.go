@@ -16,9 +16,11 @@
 //
 // The modes choose where a cell shows two. A plain message waits behind an
 // older waiting one of its author, a turn that is being stopped takes no steer,
-// and a full lane refuses; testdata/decide.golden has every case. A process
-// sends the answers for all states with the message, and the step that appends
-// it takes the one that is true: one implementation, one atomic step.
+// and a full lane refuses; a stop word that stops nothing takes back what its
+// author has waiting, if there is any. A turn of another's that is parked counts
+// as none. testdata/decide.golden has every case. A process sends the answers for
+// all states with the message, and the step that appends it takes the one that is
+// true: one implementation, one atomic step.
 //
 // An edit, a deletion or a stop by reaction goes the same way. DecideEdit and
 // DecideDelete answer for every place in which the message may stand

@@ -27,7 +27,7 @@ func compiled() []plugins.Plugin {
 		github.New(), // offers nothing where people cannot connect accounts there
 		mcp.New(mcp.Options{Environ: os.Environ()}), // offers nothing without MCP_CONFIG
 		// What is remembered is private, and with something private in the prompt
-		// much has to be asked for, which cannot be done yet.
+		// more is asked about; and it costs model calls after each turn.
 		app.Off(memory.New()),
 		app.Off(echo.New()), // the example for authors: nobody's thread needs it
 	}

@@ -1,8 +1,9 @@
 // Package gate stands between the model and every tool. The order in which it
 // asks is fixed: offered to this turn; arguments fit the schema; budget;
-// consent; the checks that are given to it (account, scopes); call; result cut,
-// redacted and marked; audit record. The loop has written the call into the
-// turn's log before the gate sees it. Whatever goes wrong inside means no.
+// consent; the checks that are given to it; account and scopes; audit record;
+// call; result cut, redacted and marked; a line in the log. The loop has written
+// the call into the turn's log before the gate sees it. Whatever goes wrong inside
+// means no.
 //
 // Consent is a table, Judge: it compares what a tool declares with who has
 // written into the turn, and with what the turn's actor has said when he was

@@ -36,6 +36,7 @@
 //	route      a message that nobody has read waits after all, or joins after all
 //	task_claim, task_renew, task_end
 //	           a try of a task that follows a turn: taken up, kept, over
+//	notify     a person is told something apart from any turn, once
 //	store_set  a key of a plugin's store is written
 //	erase      what a conversation holds of a person is taken out, for an operator
 //
