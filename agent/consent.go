@@ -152,7 +152,7 @@ func (r *run) unspent(calls []chat.ToolCall) (d chat.Decision, known bool) {
 		if at := slices.IndexFunc(w.Questions, func(q chat.Question) bool { return q.Call == c.ID }); at >= 0 {
 			q := w.Questions[at]
 			d.Calls = append(d.Calls, chat.Decided{
-				Call: c.ID, Tool: q.Tool, Hash: q.Hash, Rule: q.Rule, Provider: q.Provider, Account: q.Account, Host: q.Host,
+				Call: c.ID, Tool: q.Tool, Hash: q.Hash, Rule: q.Rule, Provider: q.Provider, Account: q.Account, AccountID: q.AccountID, Host: q.Host,
 				Allowed: w.How == chat.ByAnswer && slices.Contains(w.Allowed, c.ID),
 			})
 		}

@@ -28,7 +28,7 @@ func decisionOn(card chat.Card) chat.Decision {
 	}
 	for _, q := range card.Asking.Questions {
 		d.Calls = append(d.Calls, chat.Decided{
-			Call: q.Call, Tool: q.Tool, Hash: q.Hash, Rule: q.Rule, Provider: q.Provider, Account: q.Account, Host: q.Host,
+			Call: q.Call, Tool: q.Tool, Hash: q.Hash, Rule: q.Rule, Provider: q.Provider, Account: q.Account, AccountID: q.AccountID, Host: q.Host,
 			Allowed: d.How == chat.ByAnswer && slices.Contains(d.Allowed, q.Call),
 		})
 	}

@@ -19,6 +19,7 @@ type Standing struct {
 	Connected bool
 	// Name is what people call the account.
 	Name string
+	ID   string // tells it from others of the same name
 	// Lacking are scopes that a call needs and the account has not granted.
 	Lacking []string
 }
@@ -27,9 +28,12 @@ type Standing struct {
 type Use struct {
 	Actor    chat.Actor
 	Provider string
-	Scopes   []string
-	Access   plugins.Access
-	Key      string // of the call, for the log
+	// Account is the id of the one that the call was judged by: it spends no other.
+	// Empty: any.
+	Account string
+	Scopes  []string
+	Access  plugins.Access
+	Key     string // of the call, for the log
 }
 
 // ErrConnect: the account has to be connected, or connected again.
@@ -52,7 +56,7 @@ func (s *Service) Look(ctx context.Context, who chat.Actor, provider string, sco
 	case err != nil:
 		return Standing{}, err
 	}
-	return Standing{Connected: s.usable(record) && c.owns(record.AccountID), Name: record.AccountName, Lacking: c.Scopes.lacking(scopes, record.Scopes)}, nil
+	return Standing{Connected: s.usable(record) && c.owns(record.AccountID), Name: record.AccountName, ID: record.AccountID, Lacking: c.Scopes.lacking(scopes, record.Scopes)}, nil
 }
 
 // connectAgain reports whether a record cannot be had until its person connects
@@ -86,6 +90,9 @@ func (s *Service) Open(ctx context.Context, use Use) (account *plugins.Account, 
 	if err != nil {
 		return fail(err)
 	}
+	if use.Account != "" && use.Account != record.AccountID {
+		return fail(errAnother)
+	}
 	if lacking := c.Scopes.lacking(use.Scopes, record.Scopes); len(lacking) > 0 {
 		return fail(fmt.Errorf("%w: it has not granted %v", ErrConnect, lacking))
 	}
@@ -111,6 +118,8 @@ func (s *Service) Open(ctx context.Context, use Use) (account *plugins.Account, 
 	}
 	return account, func() { stop(); end(errOver) }, nil
 }
+
+var errAnother = fmt.Errorf("%w: another account was connected meanwhile", ErrConnect)
 
 var errOver = errors.New("the call for which this account was opened is over")
 

@@ -3,7 +3,6 @@ package oauth
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"io"
 	"net/http"
 	"net/textproto"
@@ -62,7 +61,7 @@ func (a *apiCall) token(ctx context.Context, refused *credentials.Record) (crede
 		r, again, err = a.service.refusedToken(ctx, a.provider, a.owner, *refused)
 	}
 	if err == nil && again && r.AccountID != a.account {
-		err = fmt.Errorf("%w: another account was connected meanwhile", ErrConnect)
+		err = errAnother
 	}
 	return r, again, err
 }

@@ -2,6 +2,7 @@ package oauth_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -276,5 +277,23 @@ func TestRevocationCountsFromTheNextRequest(t *testing.T) {
 	k.connect(f, "acme")
 	if _, _, err := send(t, client, "GET", f.base+"/api/x", ""); err == nil || len(f.seen()) != n {
 		t.Errorf("another account is used: %v", err)
+	}
+	// A call was judged by an account: it opens no other one, whatever its name.
+	was, err := k.Look(t.Context(), alice, "acme", nil)
+	if err != nil || was.ID == "" {
+		t.Fatalf("%+v, %v", was, err)
+	}
+	f.set(func() { f.user["sub"] = "19" })
+	k.connect(f, "acme")
+	judged := oauth.Use{Actor: alice, Provider: "acme", Account: was.ID, Access: plugins.Read}
+	if _, _, err := k.Open(t.Context(), judged); !errors.Is(err, oauth.ErrConnect) {
+		t.Errorf("another account of the same name is opened: %v", err)
+	}
+	now, _ := k.Look(t.Context(), alice, "acme", nil)
+	judged.Account = now.ID
+	if _, end, err := k.Open(t.Context(), judged); err != nil || now.Name != was.Name {
+		t.Errorf("the one that it was judged by: %+v, %v", now, err)
+	} else {
+		end()
 	}
 }

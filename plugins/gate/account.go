@@ -26,6 +26,7 @@ type Standing struct {
 	// Connected: there is an account, and the provider takes its credentials.
 	Connected bool
 	Name      string
+	ID        string   // tells the account from others of the same name
 	Lacking   []string // scopes that the account has not granted
 }
 
@@ -33,9 +34,11 @@ type Standing struct {
 type Use struct {
 	Actor    chat.Actor
 	Provider string
-	Scopes   []string
-	Access   plugins.Access
-	Key      string // the call's, for good
+	// Account is the id of the one that was looked at when it was judged; empty: any.
+	Account string
+	Scopes  []string
+	Access  plugins.Access
+	Key     string // the call's, for good
 }
 
 // look finds out what the call needs of the actor's account, and what he has at the

@@ -110,6 +110,8 @@ type Past struct {
 	Host, Provider bool
 	// Asked is how often he was asked.
 	Asked int
+	// other: he has allowed it for another account, of the same name.
+	other bool
 }
 
 // Judge is the table of who may have a call made, and nothing else: it knows no

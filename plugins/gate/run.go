@@ -28,7 +28,7 @@ func (g *Gate) run(ctx context.Context, asked plugins.Asked, x *exam) plugins.Re
 	call := g.call(asked, t)
 	if t.Account {
 		account, done, err := g.options.Accounts.Open(calling, Use{
-			Actor: asked.Run.Actor, Provider: t.Provider, Scopes: x.scopes, Access: t.Access, Key: call.Key,
+			Actor: asked.Run.Actor, Provider: t.Provider, Account: x.standing.ID, Scopes: x.scopes, Access: t.Access, Key: call.Key,
 		})
 		if err != nil {
 			return ended(plugins.AuditRefused, ruleAccount, fmt.Sprintf("This call was not made: the account at %s cannot be used now: %v", t.Provider, err))

@@ -13,7 +13,7 @@ type subject struct {
 	hash     string // of its tool and arguments
 	host     string
 	provider string
-	account  string // as its provider calls it
+	account  Standing
 }
 
 // situationOf is what a run's transcript says about a call. The transcript is
@@ -79,9 +79,14 @@ func (p *Past) add(d chat.Decision, of subject) {
 	for _, c := range d.Calls {
 		switch {
 		case c.Rule == chat.RuleConnect:
+			// What he has connected since, for this very call, is the account that he means.
+			p.Call = p.Call || p.other && c.Allowed && c.Call == of.call && c.Provider == of.provider
 		case c.Allowed:
-			// A card that named an account was answered for that account.
-			p.Call = p.Call || c.Call == of.call && c.Hash == of.hash && (c.Account == "" || c.Account == of.account)
+			if c.Call == of.call && c.Hash == of.hash && (c.Account == "" || c.Account == of.account.Name) {
+				// A card that named an account was answered for that account.
+				same := c.AccountID == "" || c.AccountID == of.account.ID
+				p.Call, p.other = p.Call || same, p.other || !same
+			}
 			p.Host = p.Host || Rule(c.Rule) == RulePrivateSends && of.host != "" && c.Host == of.host
 			p.Provider = p.Provider || Rule(c.Rule) == RuleConflictReads && of.provider != "" && c.Provider == of.provider
 		case d.How != chat.ByMessage && d.How != chat.ByOperator:

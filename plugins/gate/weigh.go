@@ -122,11 +122,11 @@ func (x *exam) consent(ctx context.Context, g *Gate, asked plugins.Asked) (rule,
 		facts.Always = always || err != nil
 	}
 	hash := callHash(t.Name, x.checked)
-	verdict := Judge(facts, situationOf(asked.Run, subject{asked.Call.ID, hash, facts.Host, t.Provider, x.standing.Name}), g.options.Policy)
+	verdict := Judge(facts, situationOf(asked.Run, subject{asked.Call.ID, hash, facts.Host, t.Provider, x.standing}), g.options.Policy)
 	if verdict.Decision == Ask {
 		x.question = &chat.Question{
 			Call: asked.Call.ID, Tool: t.Name, Arguments: visible(x.checked), Hash: hash, Rule: string(verdict.Rule),
-			Provider: t.Provider, Account: x.standing.Name, Host: facts.Host, Sends: t.Sends, Write: t.Access == plugins.Write,
+			Provider: t.Provider, Account: x.standing.Name, AccountID: x.standing.ID, Host: facts.Host, Sends: t.Sends, Write: t.Access == plugins.Write,
 		}
 	}
 	return string(verdict.Rule), verdict.Sentence(facts)

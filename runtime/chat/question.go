@@ -19,6 +19,8 @@ type Question struct {
 	// its provider calls it; empty: nobody's, or none is connected.
 	Provider string `json:"provider,omitempty"`
 	Account  string `json:"account,omitempty"`
+	// AccountID tells the account from another one of the same name.
+	AccountID string `json:"account_id,omitempty"`
 	// Host is where the call sends to, where that has a name.
 	Host  string `json:"host,omitempty"`
 	Sends bool   `json:"sends,omitempty"`
@@ -91,8 +93,10 @@ type Decided struct {
 	Rule     string `json:"rule,omitempty"`
 	Provider string `json:"provider,omitempty"`
 	Account  string `json:"account,omitempty"` // that the card named
-	Host     string `json:"host,omitempty"`
-	Allowed  bool   `json:"allowed,omitempty"`
+	// AccountID is that account's own.
+	AccountID string `json:"account_id,omitempty"`
+	Host      string `json:"host,omitempty"`
+	Allowed   bool   `json:"allowed,omitempty"`
 }
 
 // CardKind says what a card is for.
