@@ -124,7 +124,7 @@ type commands struct {
 	Outbox     outboxCommand     `cmd:"" help:"List the parts of answers that are not posted yet."`
 	Dead       deadCommand       `cmd:"" help:"List records that could not be processed and were set aside."`
 	Memories   memoriesCommand   `cmd:"" help:"List who has memories, or what is remembered of one person or channel."`
-	Person     personCommand     `cmd:"" help:"Export, or erase, all that is kept of a person."`
+	Person     personCommand     `cmd:"" help:"Export or erase all that is kept of a person, or list and disconnect their accounts."`
 	Keys       keysCommand       `cmd:"" help:"List the keys that seal people's accounts, or rotate them."`
 	Audit      auditCommand      `cmd:"" help:"Print what was done with people's rights, and by whose decision."`
 	Check      checkCommand      `cmd:"" help:"Test settings, tokens, Redis and model, and say how to mend what is wrong."`

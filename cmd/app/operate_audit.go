@@ -26,6 +26,13 @@ type auditCommand struct {
 	JSON     bool   `name:"json" help:"Print JSON."`
 }
 
+// What a record can be of, and what can have been decided: another word would find
+// nothing, as if nothing had happened.
+var (
+	auditKinds     = []plugins.AuditKind{plugins.AuditCall, plugins.AuditConsent, plugins.AuditConnect, plugins.AuditDisconnect}
+	auditDecisions = []plugins.AuditDecision{plugins.AuditAllowed, plugins.AuditRefused, plugins.AuditUnknown}
+)
+
 var (
 	systemName = regexp.MustCompile(`^system:[A-Za-z0-9_-]+$`)
 	days       = regexp.MustCompile(`^(\d{1,5})d$`)
@@ -51,6 +58,18 @@ func moment(flag, text string, now time.Time) (time.Time, error) {
 	return time.Time{}, usageError(fmt.Sprintf("--%s is %s: want a day (2026-01-31), a time (2026-01-31T15:04:05Z), or how long ago it was (90m, 24h, 7d)", flag, printable(text)))
 }
 
+// oneOf refuses a word that is none of those that there are.
+func oneOf[Word ~string](flag string, word Word, all []Word) error {
+	if word == "" || slices.Contains(all, word) {
+		return nil
+	}
+	var known []string
+	for _, w := range all {
+		known = append(known, string(w))
+	}
+	return usageError(fmt.Sprintf("--%s is %s: want one of %s", flag, printable(string(word)), strings.Join(known, ", ")))
+}
+
 func (c auditCommand) filter(now time.Time) (f credentials.AuditFilter, err error) {
 	f = credentials.AuditFilter{Turn: c.Turn, Tool: c.Tool, Provider: c.Provider, Kind: plugins.AuditKind(c.Kind), Decision: plugins.AuditDecision(c.Decision)}
 	if c.Actor != "" {
@@ -58,6 +77,12 @@ func (c auditCommand) filter(now time.Time) (f credentials.AuditFilter, err erro
 			return f, usageError(fmt.Sprintf("--actor is %s: want a person's team and user id, as T1:U123, or system:NAME", printable(c.Actor)))
 		}
 		f.Person, _ = chat.ParseActor(c.Actor)
+	}
+	if err := oneOf("kind", f.Kind, auditKinds); err != nil {
+		return f, err
+	}
+	if err := oneOf("decision", f.Decision, auditDecisions); err != nil {
+		return f, err
 	}
 	if c.Limit < 0 {
 		return f, usageError("--limit is below 0")
