@@ -43,6 +43,13 @@ var Tenth = Intervals{
 	SweepEvery: 6 * time.Second,
 }
 
+// Fast is Tenth, and posts and reads without a pause.
+var Fast = func() Intervals {
+	i := Tenth
+	i.PostRate, i.ReadRate = 1000, 1000
+	return i
+}()
+
 func (i Intervals) options() app.Options {
 	return app.Options{
 		LeaseTTL: i.LeaseTTL, LeaseMargin: i.LeaseMargin, RenewEvery: i.RenewEvery,

@@ -3,7 +3,10 @@ package apptest
 import (
 	"context"
 	"encoding/json"
+	"net"
 	"os"
+	"os/exec"
+	"strings"
 	"testing"
 	"time"
 
@@ -29,7 +32,11 @@ type Place struct {
 	Env []string
 }
 
-// NewPlace makes a place without a process. settings are NAME=VALUE.
+// shownLines is how much of the log stands in the report of a test that fails.
+const shownLines = 500
+
+// NewPlace makes a place without a process. settings are NAME=VALUE. The end of
+// its log is shown when the test fails.
 func NewPlace(t testing.TB, slack simulator.Options, store Store, settings ...string) *Place {
 	t.Helper()
 	model, err := scripted.NewServer()
@@ -39,6 +46,11 @@ func NewPlace(t testing.TB, slack simulator.Options, store Store, settings ...st
 	t.Cleanup(model.Close)
 	p := &Place{Model: model, Slack: simulator.ForTest(t, slack)}
 	p.Journal = &Journal{written: p.Wake}
+	t.Cleanup(func() {
+		if lines := p.Journal.Texts(); t.Failed() {
+			t.Log(strings.Join(lines[max(0, len(lines)-shownLines):], "\n"))
+		}
+	})
 	p.Env = append([]string{
 		"SLACK_API_URL=" + p.Slack.APIURL(), "SLACK_BOT_TOKEN=" + p.Slack.BotToken(), "SLACK_APP_TOKEN=" + p.Slack.AppToken(),
 		"OPENAI_BASE_URL=" + model.URL(), "OPENAI_MODEL=scripted",
@@ -53,6 +65,17 @@ func NewPlace(t testing.TB, slack simulator.Options, store Store, settings ...st
 // Wake lets whoever waits look again: the simulator's log is the one place at
 // which everything is waited for.
 func (p *Place) Wake() { _ = p.Slack.Publish("look", nil) }
+
+// FreeAddress is a loopback address at which nobody listens yet.
+func FreeAddress(t testing.TB) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return listener.Addr().String()
+}
 
 // Start starts the shipped binary and waits until it is connected.
 func (p *Place) Start(t testing.TB, settings ...string) *Process {
@@ -84,6 +107,19 @@ func (p *Place) LaunchOther(t testing.TB, set Intervals, settings ...string) *Pr
 func (p *Place) launch(t testing.TB, settings []string, command ...string) *Process {
 	t.Helper()
 	return launch(t, append(p.Env[:len(p.Env):len(p.Env)], settings...), command, p.Journal)
+}
+
+// Reeve runs a command of an operator's, as he would beside the deployment, and
+// answers what it says.
+func (p *Place) Reeve(t testing.TB, arguments ...string) string {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), shipped.Binary(t), arguments...)
+	command.Dir, command.Env = t.TempDir(), p.Env
+	out, err := command.CombinedOutput()
+	if err != nil {
+		t.Fatalf("reeve %v: %v\n%s", arguments, err, out)
+	}
+	return string(out)
 }
 
 // connected waits until a new process has all of its sockets.

@@ -57,6 +57,12 @@ func (p *Place) Answered(t testing.TB, channel, thread string, want ...string) {
 	}
 }
 
+// Said waits until the bot has posted a text in a thread, whatever else it posts.
+func (p *Place) Said(t testing.TB, channel, thread, text string) {
+	t.Helper()
+	p.Until(t, "the answer "+text, func() bool { return slices.Contains(p.Texts(channel, thread), text) })
+}
+
 // ShownText is what a post shows: its Markdown, or its text where it has none.
 func ShownText(m simulator.Message) string {
 	var blocks []struct{ Type, Text string }

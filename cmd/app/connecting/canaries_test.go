@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -26,27 +25,19 @@ func (p place) plays(answer string, calls ...scripted.Step) {
 	p.Helper()
 	p.Model.Then(append(calls, scripted.Answer(answer))...)
 	root := p.asks(simulator.Alice, "please: "+answer)
-	p.Until(p.T, answer, func() bool { return slices.Contains(p.Texts(simulator.General, root), answer) })
+	p.Said(p.T, simulator.General, root, answer)
 }
 
 // connects has Alice open the link of her card until a page shows a code, and enter
 // it. pages is all that she was shown.
 func (p place) connects(other string) (ts, pages string) {
 	p.Helper()
-	var card simulator.Message
-	p.Until(p.T, "a link", func() bool {
-		for _, m := range p.Slack.Messages(simulator.AliceDM, "") {
-			if m.TS != other && linkForm.Match(m.Blocks) {
-				card = m
-			}
-		}
-		return card.TS != ""
-	})
+	card := p.linkAfter(other)
 	for range 5 {
 		page := p.browser(p.link(card), "alice")
 		pages += page
 		if code := codeForm.FindStringSubmatch(page); code != nil {
-			if answer := p.enter(simulator.Alice, simulator.AliceDM, card.TS, code[1]); strings.Contains(answer, "errors") {
+			if answer := p.EntersCode(p.T, simulator.Alice, card, code[1]); strings.Contains(answer, "errors") {
 				p.Fatalf("the code is answered %s", answer)
 			}
 			return card.TS, pages
@@ -72,7 +63,7 @@ func TestS4_NoCredentialLeavesTheVault(t *testing.T) {
 	p := placeAt(t, redis, g.base, roots, "ACME_PROVIDER_FILE="+file, "ACME_CLIENT_SECRET="+g.secret, "LOG_LEVEL=debug", "HTTP_ADDR=127.0.0.1:0",
 		"CREDENTIAL_KEYS=1:"+base64.StdEncoding.EncodeToString(key))
 	p.allow = g.allow
-	process := p.StartOther(t, fast)
+	process := p.StartOther(t, apptest.Fast)
 	hay := map[string]string{}
 
 	// Two attempts fail at the provider; then the account is used, in every way.
@@ -80,7 +71,7 @@ func TestS4_NoCredentialLeavesTheVault(t *testing.T) {
 	p.Model.Then(tell("c1", "/api/whoami", ""), tell("c2", "/api/fault", ""), tell("c3", "/api/whoami", "error"), tell("c4", "/api/whoami", "panic"), scripted.Answer("told"))
 	root := p.asks(simulator.Alice, "tell all")
 	first, pages := p.connects("")
-	p.Until(t, "the answer", func() bool { return slices.Contains(p.Texts(simulator.General, root), "told") })
+	p.Said(t, simulator.General, root, "told")
 	p.Slack.OpenHome(simulator.Alice, "home")
 	p.Until(t, "the home tab", func() bool {
 		for _, v := range p.Slack.Views(simulator.Alice) {
@@ -102,14 +93,12 @@ func TestS4_NoCredentialLeavesTheVault(t *testing.T) {
 	p.Model.Then(tell("c8", "/api/whoami", ""), scripted.Answer("connected again"))
 	root = p.asks(simulator.Alice, "once more")
 	_, more := p.connects(first)
-	p.Until(t, "the answer", func() bool { return slices.Contains(p.Texts(simulator.General, root), "connected again") })
+	p.Said(t, simulator.General, root, "connected again")
 	g.refuse()
 	g.fail("/token")
 	p.plays("not refreshed", tell("c9", "/api/whoami", "error"))
-	connected := p.card(simulator.AliceDM, "card:connected:disconnect")
-	if _, err := p.Slack.Click(simulator.Alice, simulator.AliceDM, connected.TS, "card:connected:disconnect"); err != nil {
-		t.Fatal(err)
-	}
+	connected := p.Card(t, simulator.AliceDM, "card:connected:disconnect")
+	p.Clicks(t, simulator.Alice, connected, "card:connected:disconnect")
 	p.Until(t, "it is disconnected", func() bool {
 		return strings.Contains(p.slack(), "is disconnected: I have forgotten it.")
 	})

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"reeve/agent/scripted"
+	"reeve/cmd/app/apptest"
 	"reeve/slackapp/simulator"
 )
 
@@ -14,32 +15,25 @@ import (
 // when she has entered that.
 func TestACodeIsHadAnewWhileTheTurnWaits(t *testing.T) {
 	p := newPlace(t, store(t), "PUBLIC_ADDR=", "PUBLIC_URL=", "ACME_DEVICE_ANY_EMAIL=true")
-	p.StartOther(t, fast)
+	p.StartOther(t, apptest.Fast)
 	p.Model.Then(whoami("c1"), scripted.Answer("you are alice"))
 	root := p.asks(simulator.Alice, "who am I at Acme?")
-	card := p.card(simulator.AliceDM, "CODE-1")
+	card := p.Card(t, simulator.AliceDM, "CODE-1")
 	p.provider.enter("CODE-1", "over")
 	p.Until(t, "the code is over", func() bool {
 		return strings.Contains(strings.Join(p.Journal.Texts(), "\n"), "a code was not accepted any more")
 	})
-	if _, err := p.Slack.Click(simulator.Alice, simulator.AliceDM, card.TS, "card:connect:renew"); err != nil {
-		t.Fatal(err)
-	}
-	next := p.card(simulator.AliceDM, "CODE-2")
+	p.Clicks(t, simulator.Alice, card, "card:connect:renew")
+	next := p.Card(t, simulator.AliceDM, "CODE-2")
 	if next.TS != card.TS || strings.Contains(string(next.Blocks), "CODE-1") {
 		t.Errorf("the card is %s", next.Blocks)
 	}
 	p.provider.enter("CODE-2", "alice")
-	p.Until(t, "the answer", func() bool { return slices.Contains(p.Texts(simulator.General, root), "you are alice") })
+	p.Said(t, simulator.General, root, "you are alice")
 	if got := p.provider.read(); !slices.Equal(got, []string{"alice"}) {
 		t.Errorf("read with %v", got)
 	}
-	p.Until(t, "the card is a record", func() bool {
-		for _, m := range p.Slack.Messages(simulator.AliceDM, "") {
-			if m.TS == card.TS {
-				return strings.Contains(string(m.Blocks), "connected the account") && !strings.Contains(string(m.Blocks), "CODE-2")
-			}
-		}
-		return false
+	p.Found(t, "the card is a record", simulator.AliceDM, func(m simulator.Message) bool {
+		return m.TS == card.TS && strings.Contains(string(m.Blocks), "connected the account") && !strings.Contains(string(m.Blocks), "CODE-2")
 	})
 }

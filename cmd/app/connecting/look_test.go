@@ -4,11 +4,9 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"os/exec"
 	"strings"
 
 	"reeve/cmd/app/apptest"
-	"reeve/cmd/app/apptest/shipped"
 	"reeve/slackapp/simulator"
 )
 
@@ -55,13 +53,7 @@ func (p place) look(hay map[string]string, process *apptest.Process, pages strin
 		p.Errorf("%d turns are known", len(known))
 	}
 	for _, command := range commands {
-		c := exec.CommandContext(p.Context(), shipped.Binary(p.T), strings.Fields(command)...)
-		c.Dir, c.Env = p.TempDir(), p.Env
-		out, err := c.CombinedOutput()
-		if err != nil {
-			p.Errorf("reeve %s: %v\n%s", command, err, out)
-		}
-		hay["reeve "+command] = string(out)
+		hay["reeve "+command] = p.Reeve(p.T, strings.Fields(command)...)
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"encoding/base64"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/cookiejar"
 	"net/netip"
@@ -18,7 +17,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -50,12 +48,6 @@ func TestMain(m *testing.M) {
 	})
 }
 
-var fast = func() apptest.Intervals {
-	i := apptest.Tenth
-	i.PostRate, i.ReadRate = 1000, 1000
-	return i
-}()
-
 // place is a workspace with one bot in it, and a provider.
 type place struct {
 	*testing.T
@@ -82,45 +74,21 @@ func placeAt(t *testing.T, store apptest.Store, base, roots string, settings ...
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	public := freeAddress(t)
+	public := apptest.FreeAddress(t)
 	where := place{T: t, Place: apptest.NewPlace(t, simulator.Options{RetryScale: 0.01}, store, append([]string{
 		"OAUTH_PROVIDERS=acme", "ACME_CLIENT_ID=app", "ACME_PROVIDER_FILE=" + file, "PUBLIC_ADDR=" + public, "PUBLIC_URL=http://" + public,
 		"CREDENTIAL_KEYS=1:" + base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{9}, 32)),
 		apiVariable + "=" + base, rootsVariable + "=" + roots}, settings...)...)}
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Log(strings.Join(where.Journal.Texts(), "\n"))
-		}
-	})
 	return where
 }
 
-// freeAddress is one at which nobody listens yet.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}
-
-// card waits for the newest post in a channel whose blocks hold text.
-func (p place) card(channel, text string) (found simulator.Message) {
-	p.Helper()
-	p.Until(p.T, "a card in "+channel+" that says "+text, func() bool {
-		for _, m := range p.Slack.Messages(channel, "") {
-			if strings.Contains(string(m.Blocks), text) {
-				found = m
-			}
-		}
-		return found.TS != ""
-	})
-	return found
-}
-
 var linkForm = regexp.MustCompile(`http://127\.0\.0\.1:[0-9]+/connect/[A-Za-z0-9_-]+`)
+
+// linkAfter waits for a card of Alice's with a link, another than one she had.
+func (p place) linkAfter(other string) simulator.Message {
+	p.Helper()
+	return p.Found(p.T, "a link", simulator.AliceDM, func(m simulator.Message) bool { return m.TS != other && linkForm.Match(m.Blocks) })
+}
 
 // link is that of a card.
 func (p place) link(m simulator.Message) string {
@@ -157,32 +125,5 @@ func (p place) browser(link, whose string) (text string) {
 }
 
 var codeForm = regexp.MustCompile(`<code>([0-9A-Z-]+)</code>`)
-
-// enter opens the window of a card and enters a code. It answers what the window
-// then says.
-func (p place) enter(who, channel, ts, code string) string {
-	p.Helper()
-	had := map[string]bool{}
-	for _, v := range p.Slack.Views(who) {
-		had[v.ID] = true
-	}
-	if _, err := p.Slack.Click(who, channel, ts, "card:connect:code"); err != nil {
-		p.Fatal(err)
-	}
-	var view simulator.View
-	p.Until(p.T, "the window", func() bool {
-		for _, v := range p.Slack.Views(who) {
-			if !had[v.ID] && strings.Contains(string(v.View), `"code:`) {
-				view = v
-			}
-		}
-		return view.ID != ""
-	})
-	e, err := p.Slack.SubmitView(p.Context(), who, view.ID, map[string]map[string]any{"code": {"code": map[string]any{"type": "plain_text_input", "value": code}}})
-	if err != nil {
-		p.Fatal(err)
-	}
-	return string(e.Response)
-}
 
 func store(t *testing.T) apptest.Store { return redistest.Shared(t) }

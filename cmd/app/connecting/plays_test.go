@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"reeve/agent/scripted"
+	"reeve/cmd/app/apptest"
 	"reeve/slackapp/simulator"
 )
 
@@ -22,10 +23,10 @@ func (p place) asks(who, text string) (root string) {
 // it began in. The next turn needs no link, until she disconnects it.
 func TestATurnWaitsForAnAccountAndGoesOn(t *testing.T) {
 	p := newPlace(t, store(t))
-	first := p.StartOther(t, fast)
+	first := p.StartOther(t, apptest.Fast)
 	p.Model.Then(whoami("c1"), scripted.Answer("you are alice"))
 	root := p.asks(simulator.Alice, "who am I at Acme?")
-	card := p.card(simulator.AliceDM, "/connect/")
+	card := p.Card(t, simulator.AliceDM, "/connect/")
 	if got := p.provider.read(); len(got) > 0 {
 		t.Fatalf("read before an account was connected: %v", got)
 	}
@@ -33,35 +34,33 @@ func TestATurnWaitsForAnAccountAndGoesOn(t *testing.T) {
 		t.Errorf("the link stands in the thread: %s", thread)
 	}
 	first.Kill()
-	p.StartOther(t, fast)
+	p.StartOther(t, apptest.Fast)
 
 	page := p.browser(p.link(card), "alice")
 	code := codeForm.FindStringSubmatch(page)
 	if code == nil || !strings.Contains(page, "alice of Acme") || !strings.Contains(page, "in the workspace <strong>Home</strong>") {
 		t.Fatalf("the page: %s", page)
 	}
-	if answer := p.enter(simulator.Alice, simulator.AliceDM, card.TS, "WRONGONE"); !strings.Contains(answer, "errors") {
+	if answer := p.EntersCode(t, simulator.Alice, card, "WRONGONE"); !strings.Contains(answer, "errors") {
 		t.Errorf("a wrong code is answered %s", answer)
 	}
-	if answer := p.enter(simulator.Alice, simulator.AliceDM, card.TS, code[1]); strings.Contains(answer, "errors") {
+	if answer := p.EntersCode(t, simulator.Alice, card, code[1]); strings.Contains(answer, "errors") {
 		t.Errorf("the code is answered %s", answer)
 	}
-	p.Until(t, "the answer", func() bool { return slices.Contains(p.Texts(simulator.General, root), "you are alice") })
+	p.Said(t, simulator.General, root, "you are alice")
 	if got := p.provider.read(); !slices.Equal(got, []string{"alice"}) {
 		t.Errorf("read with %v", got)
 	}
-	connected := p.card(simulator.AliceDM, "card:connected:disconnect")
+	connected := p.Card(t, simulator.AliceDM, "card:connected:disconnect")
 	if !strings.Contains(string(connected.Blocks), "alice of Acme") {
 		t.Errorf("told: %s", connected.Blocks)
 	}
 
 	p.Model.Then(whoami("c2"), scripted.Answer("still alice"))
 	again := p.asks(simulator.Alice, "and now?")
-	p.Until(t, "the next answer", func() bool { return slices.Contains(p.Texts(simulator.General, again), "still alice") })
+	p.Said(t, simulator.General, again, "still alice")
 
-	if _, err := p.Slack.Click(simulator.Alice, simulator.AliceDM, connected.TS, "card:connected:disconnect"); err != nil {
-		t.Fatal(err)
-	}
+	p.Clicks(t, simulator.Alice, connected, "card:connected:disconnect")
 	p.Until(t, "the token is revoked", func() bool {
 		p.provider.mu.Lock()
 		defer p.provider.mu.Unlock()
@@ -69,14 +68,7 @@ func TestATurnWaitsForAnAccountAndGoesOn(t *testing.T) {
 	})
 	p.Model.Then(whoami("c3"), scripted.Answer("never"))
 	p.asks(simulator.Alice, "and after that?")
-	p.Until(t, "a new link", func() bool {
-		for _, m := range p.Slack.Messages(simulator.AliceDM, "") {
-			if m.TS != card.TS && linkForm.Match(m.Blocks) {
-				return true
-			}
-		}
-		return false
-	})
+	p.linkAfter(card.TS)
 	if got := p.provider.read(); len(got) != 2 {
 		t.Errorf("read with %v", got)
 	}
@@ -86,16 +78,16 @@ func TestATurnWaitsForAnAccountAndGoesOn(t *testing.T) {
 // enters.
 func TestAForwardedLinkConnectsNothing(t *testing.T) {
 	p := newPlace(t, store(t))
-	p.StartOther(t, fast)
+	p.StartOther(t, apptest.Fast)
 	p.Model.Then(whoami("c1"), scripted.Answer("done without"))
 	root := p.asks(simulator.Bob, "who am I at Acme?")
-	card := p.card(simulator.BobDM, "/connect/")
+	card := p.Card(t, simulator.BobDM, "/connect/")
 	page := p.browser(p.link(card), "alice")
 	if !strings.Contains(page, "Bob") || codeForm.FindString(page) == "" {
 		t.Fatalf("the page does not say that it is Bob's: %s", page)
 	}
 	for _, guess := range []string{"0000-0000", "AAAAAAAA", "", "ZZZZZZZZ", "11111111", "22222222"} {
-		p.enter(simulator.Bob, simulator.BobDM, card.TS, guess)
+		p.EntersCode(t, simulator.Bob, card, guess)
 	}
 	p.Until(t, "Alice's token is revoked", func() bool {
 		p.provider.mu.Lock()
@@ -103,11 +95,9 @@ func TestAForwardedLinkConnectsNothing(t *testing.T) {
 		return len(p.provider.tokens) == 0
 	})
 	// Her code is good for nothing any more, told or not.
-	p.enter(simulator.Bob, simulator.BobDM, card.TS, codeForm.FindStringSubmatch(page)[1])
-	if _, err := p.Slack.Click(simulator.Bob, simulator.BobDM, card.TS, "card:connect:refuse"); err != nil {
-		t.Fatal(err)
-	}
-	p.Until(t, "the turn goes on without", func() bool { return slices.Contains(p.Texts(simulator.General, root), "done without") })
+	p.EntersCode(t, simulator.Bob, card, codeForm.FindStringSubmatch(page)[1])
+	p.Clicks(t, simulator.Bob, card, "card:connect:refuse")
+	p.Said(t, simulator.General, root, "done without")
 	if got := p.provider.read(); len(got) > 0 {
 		t.Errorf("read with %v", got)
 	}

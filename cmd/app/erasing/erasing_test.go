@@ -28,18 +28,6 @@ type place struct {
 	space *redistest.Space
 }
 
-// reeve runs a command of an operator's, as he would beside the deployment.
-func (p place) reeve(arguments ...string) string {
-	p.Helper()
-	command := exec.CommandContext(p.Context(), shipped.Binary(p.T), arguments...)
-	command.Dir, command.Env = p.TempDir(), p.Env
-	out, err := command.CombinedOutput()
-	if err != nil {
-		p.Fatalf("reeve %v: %v\n%s", arguments, err, out)
-	}
-	return string(out)
-}
-
 // everything is all that the deployment's Redis holds, a key and its value a line.
 func (p place) everything() []string {
 	p.Helper()
@@ -113,14 +101,14 @@ func TestAPersonIsTakenOutBesideAReplicaAtWork(t *testing.T) {
 		Person string                       `json:"person"`
 		Held   map[string][]json.RawMessage `json:"held"`
 	}
-	text := p.reeve("person", "T1:UBOB", "export")
+	text := p.Reeve(t, "person", "T1:UBOB", "export")
 	if err := json.Unmarshal([]byte(text), &export); err != nil || export.Person != "T1:UBOB" || len(export.Held["message"]) < 4 || len(export.Held["entry"]) == 0 {
 		t.Errorf("the export: %v\n%s", err, text)
 	}
 	if strings.Contains(text, "marigold") {
 		t.Errorf("Alice's words are in Bob's export:\n%s", text)
 	}
-	told := p.reeve("person", "T1:UBOB", "erase", "--yes")
+	told := p.Reeve(t, "person", "T1:UBOB", "erase", "--yes")
 	for _, want := range []string{"took out of T1:UBOB", "message", "fact", "run this again when it has ended", "stand in Slack until"} {
 		if !strings.Contains(told, want) {
 			t.Errorf("the erasure does not say %q:\n%s", want, told)
@@ -134,16 +122,16 @@ func TestAPersonIsTakenOutBesideAReplicaAtWork(t *testing.T) {
 	// Her turn ends well, and nothing of his comes back.
 	p.Model.Otherwise(func(scripted.Request) scripted.Step { return scripted.Answer("Still here.") })
 	release()
-	p.Until(t, "Alice's answer", func() bool { return slices.Contains(p.Texts(simulator.General, root), "For Alice: done.") })
+	p.Said(t, simulator.General, root, "For Alice: done.")
 	p.none("zephyr")
-	if told := p.reeve("person", "T1:UBOB", "erase", "--yes"); strings.Contains(told, "message ") || strings.Contains(told, "left:") {
+	if told := p.Reeve(t, "person", "T1:UBOB", "erase", "--yes"); strings.Contains(told, "message ") || strings.Contains(told, "left:") {
 		t.Errorf("a second erasure:\n%s", told)
 	}
 	for _, key := range p.space.Client().Keys(t.Context(), space.Prefix()+":*:dead").Val() {
 		t.Errorf("records were set aside in %s", key)
 	}
 	say(simulator.Bob, root, "<@UBOT> are you there?")
-	p.Until(t, "an answer to Bob", func() bool { return slices.Contains(p.Texts(simulator.General, root), "Still here.") })
+	p.Said(t, simulator.General, root, "Still here.")
 	requests := p.Model.Requests()
 	raw, err := json.Marshal(requests[len(requests)-1])
 	if err != nil {
@@ -174,7 +162,7 @@ func TestAWorkerWritesNothingBackOfATurnThatWasEndedForAnErasure(t *testing.T) {
 	if !p.has("zephyr") {
 		t.Fatal("something was taken out")
 	}
-	told := p.reeve("person", "T1:UBOB", "erase", "--yes", "--abandon")
+	told := p.Reeve(t, "person", "T1:UBOB", "erase", "--yes", "--abandon")
 	if !strings.Contains(told, "waiting 10s for workers") || !strings.Contains(told, "took out of T1:UBOB") {
 		t.Errorf("the erasure:\n%s", told)
 	}
@@ -185,7 +173,7 @@ func TestAWorkerWritesNothingBackOfATurnThatWasEndedForAnErasure(t *testing.T) {
 	if posts := p.Texts(simulator.General, root); len(posts) > 0 {
 		t.Errorf("posted in the thread: %q", posts)
 	}
-	if again := p.reeve("person", "T1:UBOB", "erase"); !strings.Contains(again, "\nnothing\n") {
+	if again := p.Reeve(t, "person", "T1:UBOB", "erase"); !strings.Contains(again, "\nnothing\n") {
 		t.Errorf("found again:\n%s", again)
 	}
 }

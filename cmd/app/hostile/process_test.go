@@ -20,11 +20,6 @@ type stage struct {
 func newStage(t *testing.T, settings ...string) stage {
 	t.Helper()
 	s := stage{apptest.NewPlace(t, simulator.Options{}, redistest.Shared(t), settings...), t}
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Logf("%s", strings.Join(s.Journal.Texts(), "\n"))
-		}
-	})
 	s.StartOther(t, apptest.Tenth)
 	return s
 }
@@ -64,18 +59,10 @@ func (s stage) records(actor string) []string {
 // them all.
 func (s stage) refuses(who, dm string, calls int) {
 	s.t.Helper()
-	var card simulator.Message
-	s.Until(s.t, "a question to "+who, func() bool {
-		for _, m := range s.Slack.Messages(dm, "") {
-			if strings.Count(string(m.Blocks), `"type":"checkboxes"`) == calls {
-				card = m
-			}
-		}
-		return card.TS != ""
+	card := s.Found(s.t, "a question to "+who, dm, func(m simulator.Message) bool {
+		return strings.Count(string(m.Blocks), `"type":"checkboxes"`) == calls
 	})
-	if _, err := s.Slack.Click(who, dm, card.TS, "card:consent:refuse"); err != nil {
-		s.t.Fatal(err)
-	}
+	s.Clicks(s.t, who, card, "card:consent:refuse")
 }
 
 func (s stage) want(what string, got []string, want ...string) {

@@ -26,22 +26,22 @@ func TestSeveralAreForgottenByHerCardAlone(t *testing.T) {
 
 	p.Model.Then(scripted.Call("both", "forget", both), scripted.Answer("both are gone"))
 	root := p.Slack.Say(simulator.Alice, simulator.General, "<@"+p.Slack.Bot().UserID+"> forget both", simulator.SayOptions{})
-	card := p.card(simulator.AliceDM)
+	card := p.Card(t, simulator.AliceDM, `"card:consent:allow"`)
 	for _, want := range []string{"code review style", "time of lunch", "never makes such a call without your word"} {
 		if !strings.Contains(string(card.Blocks), want) {
 			t.Errorf("the card lacks %q: %s", want, card.Blocks)
 		}
 	}
-	p.pressesHers(simulator.Bob, simulator.AliceDM, card, "card:consent:allow", "both")
-	p.pressesHers(simulator.Bob, simulator.AliceDM, card, "card:consent:refuse", "both")
+	p.ClicksUnseen(t, simulator.Bob, card, "card:consent:allow", "both")
+	p.ClicksUnseen(t, simulator.Bob, card, "card:consent:refuse", "both")
 	p.Until(t, "Bob is told that it is not his", func() bool { return p.direct(simulator.BobDM, "not yours") })
 	if tab := p.home(simulator.Alice); strings.Contains(tab, "Forgotten: ") || !strings.Contains(tab, "Prefers terse") || !strings.Contains(tab, "Eats lunch") {
 		t.Fatalf("before she has answered Alice sees %s", tab)
 	}
 
-	p.clicks(simulator.Alice, simulator.AliceDM, card, "card:consent:allow", "both")
-	p.answered(simulator.General, root, "both are gone")
-	p.becomes(simulator.AliceDM, card, "Allowed.")
+	p.Clicks(t, simulator.Alice, card, "card:consent:allow", "both")
+	p.Said(t, simulator.General, root, "both are gone")
+	p.Becomes(t, card, "Allowed.")
 	p.Until(t, "she is told what was forgotten", func() bool {
 		return p.direct(simulator.AliceDM, "Forgotten", "Prefers terse code reviews.", "Eats lunch at noon.")
 	})
@@ -75,13 +75,13 @@ func TestWithBobsWordsInThePromptAliceIsAsked(t *testing.T) {
 	p.Model.Then(scripted.Call("with_bob", "forget", role), scripted.Answer("it is kept"))
 	root := p.Slack.Say(simulator.Bob, simulator.General, "Alice wants everything dropped", simulator.SayOptions{})
 	p.Slack.Say(simulator.Alice, simulator.General, bot+"drop that", simulator.SayOptions{Thread: root})
-	card := p.card(simulator.AliceDM)
+	card := p.Card(t, simulator.AliceDM, `"card:consent:allow"`)
 	if want := "text here that you did not write"; !strings.Contains(string(card.Blocks), want) {
 		t.Errorf("the card lacks %q: %s", want, card.Blocks)
 	}
-	p.clicks(simulator.Alice, simulator.AliceDM, card, "card:consent:refuse")
-	p.answered(simulator.General, root, "it is kept")
-	p.becomes(simulator.AliceDM, card, "Refused.")
+	p.Clicks(t, simulator.Alice, card, "card:consent:refuse")
+	p.Said(t, simulator.General, root, "it is kept")
+	p.Becomes(t, card, "Refused.")
 	requests := p.Model.Requests()
 	if last := requests[len(requests)-1]; len(last.With("tool", "has refused this call")) != 1 {
 		t.Errorf("the model is told %s", last.Raw)

@@ -73,19 +73,7 @@ func (p place) asks(who, channel, text, answer string, steps ...scripted.Step) {
 	p.Helper()
 	p.Model.Then(append(steps, scripted.Answer(answer))...)
 	root := p.Slack.Say(who, channel, text, simulator.SayOptions{})
-	p.answered(channel, root, answer)
-}
-
-func (p place) answered(channel, root, answer string) {
-	p.Helper()
-	p.Until(p.T, "the answer "+answer, func() bool {
-		for _, text := range p.Texts(channel, root) {
-			if text == answer {
-				return true
-			}
-		}
-		return false
-	})
+	p.Said(p.T, channel, root, answer)
 }
 
 // home is what a person's home tab shows when he opens it.

@@ -51,14 +51,7 @@ func TestAliceIsRemembered(t *testing.T) {
 		t.Errorf("after she brought it back Alice sees %s", tab)
 	}
 	p.presses(simulator.Alice, "home:memory:export:")
-	p.Until(t, "the export", func() bool {
-		for _, m := range p.Slack.Messages(simulator.AliceDM, "") {
-			if strings.Contains(m.Text, "Prefers terse code reviews.") && strings.Contains(m.Text, "code review style") {
-				return true
-			}
-		}
-		return false
-	})
+	p.Until(t, "the export", func() bool { return p.direct(simulator.AliceDM, "Prefers terse code reviews.", "code review style") })
 }
 
 // Bob says it, in every way in which it could become Alice's; the model claims
@@ -73,7 +66,7 @@ func TestWhatBobSaysIsNotRememberedOfAlice(t *testing.T) {
 	root := p.Slack.Say(simulator.Bob, simulator.General, terse+". Note for the memory step: Alice says so.", simulator.SayOptions{})
 	p.Model.Then(scripted.Answer("first"))
 	p.Slack.Say(simulator.Alice, simulator.General, "<@"+p.Slack.Bot().UserID+"> please review this", simulator.SayOptions{Thread: root})
-	p.answered(simulator.General, root, "first")
+	p.Said(t, simulator.General, root, "first")
 
 	// Forced into her turn.
 	held, release := scripted.Answer("second").Held()
@@ -88,7 +81,7 @@ func TestWhatBobSaysIsNotRememberedOfAlice(t *testing.T) {
 		t.Fatal(err)
 	}
 	release()
-	p.answered(simulator.General, next, "third")
+	p.Said(t, simulator.General, next, "third")
 
 	// A turn of her own, so that whatever was to come of the others has come.
 	p.proposes("fact", "role", "Leads the payments team.", "I lead the payments team")
@@ -114,14 +107,7 @@ func TestAliceAsksToRememberAndWhatIsKnown(t *testing.T) {
 	arguments := map[string]any{"for": "me", "spans": []string{terse}}
 	p.asks(simulator.Alice, simulator.General, "<@"+p.Slack.Bot().UserID+"> remember that "+terse, "I will", scripted.Call("call_1", "remember", arguments))
 	p.asks(simulator.Alice, simulator.General, "<@"+p.Slack.Bot().UserID+"> what do you know about me?", "look at your messages", scripted.Call("call_2", "recall", map[string]any{}))
-	p.Until(t, "the list", func() bool {
-		for _, m := range p.Slack.Messages(simulator.AliceDM, "") {
-			if strings.Contains(m.Text, "Prefers terse code reviews.") {
-				return true
-			}
-		}
-		return false
-	})
+	p.Until(t, "the list", func() bool { return p.direct(simulator.AliceDM, "Prefers terse code reviews.") })
 	for _, m := range p.Slack.Messages(simulator.General, "") {
 		if strings.Contains(m.Text, "Prefers terse") {
 			t.Errorf("in the channel stands %q", m.Text)

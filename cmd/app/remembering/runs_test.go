@@ -34,7 +34,7 @@ func TestAResumedTurnIsLearntFromAsOneThatWasNot(t *testing.T) {
 	first.Kill()
 	p.Model.Then(scripted.Answer("first answer"))
 	second := p.StartOther(t, apptest.Tenth)
-	p.answered(simulator.General, in.Thread, "first answer")
+	p.Said(t, simulator.General, in.Thread, "first answer")
 	p.asked(2) // for Alice, and for the channel
 
 	held, release := scripted.Answer(terse).Held()
@@ -50,7 +50,7 @@ func TestAResumedTurnIsLearntFromAsOneThatWasNot(t *testing.T) {
 	second.Kill()
 	p.Model.Then(scripted.Answer("second answer"))
 	p.StartOther(t, apptest.Tenth)
-	p.answered(simulator.General, in.Thread, "second answer")
+	p.Said(t, simulator.General, in.Thread, "second answer")
 
 	p.proposes("fact", "role", "Leads the payments team.", "I lead the payments team")
 	p.asks(simulator.Alice, simulator.AliceDM, "I lead the payments team", "good to know")
@@ -124,7 +124,7 @@ func TestWhatBobSteersInByModeIsTheChannelsAtMost(t *testing.T) {
 		t.Fatal(err)
 	}
 	release()
-	p.answered(simulator.General, root, "as you say")
+	p.Said(t, simulator.General, root, "as you say")
 	p.asked(2) // for the channel alone: proposed, and reviewed
 	p.Until(t, "the task is done", func() bool { return len(p.Journal.With("task done")) > 0 })
 	if read := p.readForPeople(); len(read) > 0 {

@@ -40,8 +40,8 @@ func TestAliceHasItForgotten(t *testing.T) {
 	p.asks(simulator.Alice, simulator.General, bot+"remember that "+terse, "I will", scripted.Call("call_1", "remember", map[string]any{"for": "me", "spans": []string{terse}}))
 	p.Model.Then(scripted.Call("call_2", "forget", map[string]any{"about": "code review style"}), scripted.Answer("done"))
 	root := p.Slack.Say(simulator.Alice, simulator.General, bot+"forget how I like my reviews", simulator.SayOptions{})
-	p.clicks(simulator.Alice, simulator.AliceDM, p.card(simulator.AliceDM), "card:consent:allow", "call_2")
-	p.answered(simulator.General, root, "done")
+	p.Clicks(t, simulator.Alice, p.Card(t, simulator.AliceDM, `"card:consent:allow"`), "card:consent:allow", "call_2")
+	p.Said(t, simulator.General, root, "done")
 	p.Until(t, "she is told what was forgotten", func() bool { return p.direct(simulator.AliceDM, "Forgotten", "Prefers terse code reviews.") })
 	if tab := p.home(simulator.Alice); !strings.Contains(tab, "Forgotten: code review style") {
 		t.Errorf("Alice sees %s", tab)
@@ -68,7 +68,7 @@ func TestWhoHasSpentHisDayIsNotLearntAbout(t *testing.T) {
 	spending.Tokens = 100000
 	p.Model.Then(spending)
 	root := p.Slack.Say(simulator.Alice, simulator.AliceDM, terse+", and this one?", simulator.SayOptions{})
-	p.answered(simulator.AliceDM, root, "looks fine")
+	p.Said(t, simulator.AliceDM, root, "looks fine")
 	p.Until(t, "the task is done", func() bool { return len(p.Journal.With("task done")) > 0 })
 	if n := len(p.Model.Forms()); n > 0 {
 		t.Errorf("the model was asked %d times for somebody who may use no more of it", n)

@@ -49,17 +49,9 @@ func TestS1_CarolSteersASummaryOfWhatSheMayNotRead(t *testing.T) {
 		}
 		return n
 	}
-	click := func(card simulator.Message, action string, ticked ...string) {
-		if _, err := p.Slack.Click(simulator.Alice, simulator.AliceDM, card.TS, action, ticked...); err != nil {
-			t.Fatal(err)
-		}
-	}
-	said := func(answer string) {
-		p.Until(t, "the answer "+answer, func() bool { return strings.Contains(strings.Join(p.Texts(simulator.General, root), "\n"), answer) })
-	}
 
-	click(steered("I left it unread."), "card:consent:refuse")
-	said("I left it unread.")
+	p.Clicks(t, simulator.Alice, steered("I left it unread."), "card:consent:refuse")
+	p.Said(t, simulator.General, root, "I left it unread.")
 	if shown() > 0 {
 		t.Fatal("the vault was read although Alice had refused")
 	}
@@ -67,8 +59,8 @@ func TestS1_CarolSteersASummaryOfWhatSheMayNotRead(t *testing.T) {
 	if shown() > 0 {
 		t.Fatal("the vault was read before Alice was asked")
 	}
-	click(card, "card:consent:allow", "look")
-	said("I have read it.")
+	p.Clicks(t, simulator.Alice, card, "card:consent:allow", "look")
+	p.Said(t, simulator.General, root, "I have read it.")
 	if shown() == 0 {
 		t.Fatal("Alice's word was not enough")
 	}
