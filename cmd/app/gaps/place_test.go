@@ -44,11 +44,6 @@ func newPlace(t *testing.T) *place {
 	var cancel context.CancelFunc
 	p.ctx, cancel = context.WithTimeout(t.Context(), 90*time.Second)
 	t.Cleanup(cancel)
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Logf("%s", strings.Join(p.Journal.Texts(), "\n"))
-		}
-	})
 	return p
 }
 

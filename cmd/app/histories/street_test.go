@@ -40,13 +40,6 @@ type street struct {
 	dieIn   int // steps until the process is killed; 0: it is not
 }
 
-// fast are a tenth of the shipped intervals, and posts without a pause.
-var fast = func() apptest.Intervals {
-	i := apptest.Tenth
-	i.PostRate, i.ReadRate = 1000, 1000
-	return i
-}()
-
 func newStreet(t *testing.T, set rules) *street {
 	world := simulator.DefaultWorld()
 	robot := string(people[robot].User)
@@ -58,7 +51,7 @@ func newStreet(t *testing.T, set rules) *street {
 	ledger := httptest.NewServer(s)
 	t.Cleanup(ledger.Close)
 	space := redistest.Shared(t)
-	box, err := mailbox.Open(mailbox.Options{URL: space.URL(), Prefix: space.Prefix(), LeaseTTL: fast.LeaseTTL, LeaseMargin: fast.LeaseMargin})
+	box, err := mailbox.Open(mailbox.Options{URL: space.URL(), Prefix: space.Prefix(), LeaseTTL: apptest.Fast.LeaseTTL, LeaseMargin: apptest.Fast.LeaseMargin})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +60,7 @@ func newStreet(t *testing.T, set rules) *street {
 	s.Place = apptest.NewPlace(t, simulator.Options{World: world, AckTimeout: time.Second, RetryScale: 0.01}, space,
 		append(set.settings(), ledgerAt+"="+ledger.URL)...)
 	s.Model.Otherwise(s.asked)
-	s.process = s.StartOther(t, fast)
+	s.process = s.StartOther(t, apptest.Fast)
 	return s
 }
 
@@ -154,7 +147,7 @@ func (s *street) settle() {
 		ended := s.process.Ended()
 		s.mu.Unlock()
 		if ended {
-			p := s.StartOther(s.t, fast)
+			p := s.StartOther(s.t, apptest.Fast)
 			s.mu.Lock()
 			s.process = p
 			s.mu.Unlock()

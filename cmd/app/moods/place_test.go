@@ -38,12 +38,6 @@ func newPlace(t *testing.T, store apptest.Store, settings ...string) *place {
 		}
 		return scripted.Answer("answer to " + found)
 	})
-	t.Cleanup(func() {
-		if t.Failed() {
-			lines := p.Journal.Texts()
-			t.Logf("%s", strings.Join(lines[max(0, len(lines)-150):], "\n"))
-		}
-	})
 	return p
 }
 

@@ -32,11 +32,6 @@ func newPlay(t *testing.T, settings ...string) *play {
 	general.Members = append(general.Members, mallory)
 	p := &play{t: t, Place: apptest.NewPlace(t, simulator.Options{World: world, RetryScale: 0.01}, redistest.Shared(t), settings...)}
 	p.process = p.StartOther(t, apptest.Tenth)
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Logf("%s", strings.Join(p.Journal.Texts(), "\n"))
-		}
-	})
 	return p
 }
 

@@ -106,11 +106,6 @@ func newPlace(t *testing.T, settings ...string) *place {
 	t.Helper()
 	t.Parallel()
 	p := &place{apptest.NewPlace(t, simulator.Options{}, redistest.Shared(t), settings...), t}
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Logf("%s", strings.Join(p.Journal.Texts(), "\n"))
-		}
-	})
 	return p
 }
 
