@@ -3,22 +3,17 @@ package slackapp_test
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
-
+	"reeve/cmd/app/apptest/golden"
 	"reeve/runtime/chat"
 	"reeve/slackapp/simulator"
 )
-
-var update = flag.Bool("update", false, "rewrite testdata/cards")
 
 var (
 	cardAlice = chat.Person("T1", "UALICE")
@@ -138,20 +133,7 @@ func TestCardsAreShownAsWritten(t *testing.T) {
 	}
 	for i, m := range posts {
 		t.Run(names[i], func(t *testing.T) {
-			file := filepath.Join("testdata", "cards", names[i]+".json")
-			got := "text: " + m.Text + "\n" + indented(m.Blocks)
-			if *update {
-				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(want), got); diff != "" {
-				t.Errorf("-want +got\n%s", diff)
-			}
+			golden.Holds(t, filepath.Join("testdata", "cards", names[i]+".json"), "text: "+m.Text+"\n"+indented(m.Blocks))
 			if m.UnfurlLinks == nil || *m.UnfurlLinks || m.UnfurlMedia == nil || *m.UnfurlMedia {
 				t.Error("its links may be unfurled")
 			}
