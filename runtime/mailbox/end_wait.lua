@@ -6,7 +6,8 @@
 --   id, 10 setup, 11 claims, 12 how it ended, in a word, 13 who ends it, if that
 --   may be the turn's actor alone ('': whoever calls may), 14.. parts
 --   ('ID\nPAYLOAD'): without any, what stands with the turn says how it ended
--- Returns {0} when it does not wait, or waits for something else; {2} when the
+-- Returns {0} when it does not wait, waits for something else, or its time is over
+--   and 4 names it; {2} when the
 --   turn is not his; else {1, claim or false, sender token, look}.
 local c, turn, wait, how, who = ARGV[2], ARGV[3], ARGV[4], ARGV[12], ARGV[13]
 local by = {owner = ARGV[6], nonce = ARGV[7], ttl = tonumber(ARGV[8]), turn = ARGV[9],
@@ -16,7 +17,8 @@ local t = redis.call('HMGET', turn_key(turn), 'state', 'ended_by', 'wait_id', 'w
 if who ~= '' and t[5] and t[5] ~= who then return {2} end
 if t[2] == by.nonce then return {1, claimed_before(c, by.nonce), t[6] or '', tonumber(t[7] or 0)} end
 local ends = t[1] == 'parked' and tonumber(t[4] or '')
-if t[1] ~= 'parked' or wait ~= '' and wait ~= t[3] or wait == '' and not (ends and ends <= now) then
+local over = ends and ends <= now -- an answer counts no more, though nobody has looked at the clock yet
+if t[1] ~= 'parked' or wait ~= '' and (wait ~= t[3] or over) or wait == '' and not over then
   -- The index may have been behind.
   if ends then due_wait(c, turn, ends) else redis.call('ZREM', INDEX, 'w|' .. c .. '|' .. turn) end
   return {0}

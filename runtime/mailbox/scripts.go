@@ -153,7 +153,7 @@ func newScripts(header bool, opts Options) *scripts {
 		commit: make("commit_v1", commitSource), close: make("close_v2", closeSource),
 		claim: make("claim_v2", claimSource), handover: make("handover_v1", handoverSource),
 		settle: make("settle_v1", settleSource), park: make("park_v3", parkSource),
-		endWait: make("end_wait_v2", endWaitSource), sent: make("sent_v2", sentSource),
+		endWait: make("end_wait_v3", endWaitSource), sent: make("sent_v2", sentSource),
 		sendClaim: make("send_claim_v1", sendClaimSource),
 		edit:      make("edit_v1", editSource), remove: make("remove_v2", removeSource),
 		stamp: make("stamp_v1", stampSource), closeGap: make("close_gap_v1", closeGapSource),

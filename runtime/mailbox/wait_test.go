@@ -111,6 +111,12 @@ func TestP4_AWaitEndsWhenItsTimeIsOver(t *testing.T) {
 		turn = w.runs(got)
 		turn.parks(mailbox.Park{Within: 20 * time.Millisecond})
 		<-time.After(due()[0].In + time.Millisecond)
+		// An answer counts until then, whether or not anybody has looked at the clock.
+		late := mailbox.EndingWait{Conversation: w.conv, Turn: turn.Turn, Wait: turn.wait(), By: alice, Next: w.room(),
+			Ending: chat.Ending{How: chat.ByAnswer, By: &alice, Allowed: []string{"yes"}}}
+		if end, err := w.other.EndWait(w.t.Context(), late); err != nil || end.Ended || end.NotYours {
+			w.t.Fatalf("an answer after the time: %+v %v", end, err)
+		}
 		turn = w.runs(expires(true))
 		if e := turn.claimed.Waited.Ended; e.How != chat.ByTime || time.Since(e.Time).Abs() > time.Hour {
 			w.t.Errorf("the wait ended as %+v", e)
