@@ -38,6 +38,15 @@ func (s *Service) finish(ctx context.Context, f flow) (err error) {
 // and taken back by a disconnection, so that neither tokens that were renewed since
 // are lost, nor an account that was disconnected since comes back.
 func (s *Service) store(ctx context.Context, f flow) (flow, error) {
+	if f.Permit == "" { // it was begun, or looked at, by a former release
+		var err error
+		if f, err = s.permit(ctx, f.owner(), f); err == nil {
+			f, err = s.save(ctx, f)
+		}
+		if err != nil {
+			return f, err
+		}
+	}
 	record := f.record()
 	record.Connected = s.o.Now().UTC()
 	if err := s.recordConnected(ctx, f); err != nil {
