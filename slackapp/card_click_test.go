@@ -29,6 +29,7 @@ type decider struct {
 	sentence string
 	gate     chan struct{} // when set, Answer waits for it
 	once     map[string]bool
+	account  string // which is to be disconnected
 }
 
 func (d *decider) Answer(_ context.Context, in chat.Conversation, turn chat.TurnID, wait string, by chat.Actor, allowed []string, refuse bool) (chat.Answered, error) {
@@ -70,9 +71,10 @@ func (d *decider) NewCode(_ context.Context, flow string, by chat.Actor) (*chat.
 
 func (d *decider) Refuse(context.Context, string, chat.Actor) (string, error) { return "", d.err }
 
-func (d *decider) DisconnectAccount(_ context.Context, by chat.Actor, provider, _ string) (string, error) {
+func (d *decider) DisconnectAccount(_ context.Context, by chat.Actor, provider, account string) (string, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.account = account
 	d.calls = append(d.calls, fmt.Sprintf("disconnect %s %s", by.User, provider))
 	return "Disconnected.", d.err
 }
@@ -259,6 +261,20 @@ func TestADisconnectedAccountIsARecord(t *testing.T) {
 	p.press(simulator.Alice, simulator.AliceDM, "card:connected:disconnect")
 	if got := p.blocks(simulator.AliceDM); !strings.Contains(got, "disconnected it") || !strings.Contains(got, "alice-gh at github") || strings.Contains(got, `"actions"`) {
 		t.Errorf("the card is %s", got)
+	}
+}
+
+// The button names the account as its provider does, however it is shown: by another
+// name nothing would be disconnected, and the card would say that it is.
+func TestTheButtonNamesTheAccountAsItIs(t *testing.T) {
+	for _, name := range []string{"alice-gh", "Alice \u2764\ufe0f ", "a\u00a0b\u202ec", strings.Repeat("<\u2028", 100)} {
+		card := cards()["connected"]
+		card.Account, card.Flow = name, strings.Repeat("f", 43)
+		p := lay(t, card, simulator.AliceDM)
+		p.press(simulator.Alice, simulator.AliceDM, "card:connected:disconnect")
+		if p.account != name {
+			t.Errorf("of %q is disconnected %q", name, p.account)
+		}
 	}
 }
 

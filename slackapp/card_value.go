@@ -46,7 +46,7 @@ type pressed struct {
 // the newest are left out.
 func cardValue(c chat.Card) string {
 	v := pressed{
-		Turn: c.Turn, Wait: c.Wait, Flow: c.Flow, Provider: c.Provider, Account: oneLine(c.Account),
+		Turn: c.Turn, Wait: c.Wait, Flow: c.Flow, Provider: c.Provider, Account: c.Account,
 		Messages: c.Messages, Runs: c.Runs.Key(),
 	}
 	if c.Conversation != (chat.Conversation{}) {
