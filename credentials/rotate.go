@@ -236,7 +236,7 @@ func (v *Vault) verify(ctx context.Context, keep bool) error {
 	if err != nil {
 		return fmt.Errorf("check credential keys: %w", err)
 	}
-	var problems []string
+	var problems []KeyProblem
 	for i := range v.ring.keys {
 		k := &v.ring.keys[i]
 		field, b := "check:"+k.version, Binding{Purpose: checkPurpose, Deployment: deployment, Name: k.version}
@@ -256,9 +256,11 @@ func (v *Vault) verify(ctx context.Context, keep bool) error {
 		}
 		switch _, err := v.ring.Open(b, []byte(sealed)); {
 		case errors.Is(err, ErrWrongKey):
-			problems = append(problems, fmt.Sprintf("the key of version %s is not the one that this deployment has used under that version; put that one back, or give the new one a version of its own", k.version))
+			problems = append(problems, KeyProblem{fmt.Sprintf("the key of version %s is not the one that this deployment has used under that version", k.version),
+				"put that one back, or give the new one a version of its own"})
 		case err != nil:
-			problems = append(problems, fmt.Sprintf("the check value of version %s was made for another deployment, or damaged; what it sealed cannot be opened here", k.version))
+			problems = append(problems, KeyProblem{fmt.Sprintf("the check value of version %s was made for another deployment, or damaged", k.version),
+				"set REDIS_URL and REDIS_PREFIX as they were when it was made, or give the key a version of its own: what it has sealed cannot be opened here, and people connect anew"})
 		}
 	}
 	if len(problems) > 0 {
@@ -267,10 +269,24 @@ func (v *Vault) verify(ctx context.Context, keep bool) error {
 	return nil
 }
 
-// KeyError lists what is wrong with the keys, a sentence each.
-type KeyError struct{ Problems []string }
+// KeyProblem is what is wrong with one key, and what helps.
+type KeyProblem struct{ What, Fix string }
 
-func (e *KeyError) Error() string { return "check credential keys: " + strings.Join(e.Problems, "; ") }
+// KeyError lists what is wrong with the keys.
+type KeyError struct{ Problems []KeyProblem }
+
+func (e *KeyError) Error() string {
+	return "check credential keys: " + strings.Join(e.Sentences(), "; ")
+}
+
+// Sentences are the problems, each with what helps.
+func (e *KeyError) Sentences() []string {
+	var all []string
+	for _, p := range e.Problems {
+		all = append(all, p.What+"; "+p.Fix)
+	}
+	return all
+}
 
 // Unwrap makes it ErrWrongKey.
 func (e *KeyError) Unwrap() error { return ErrWrongKey }

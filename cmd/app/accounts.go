@@ -49,7 +49,7 @@ func (a assembly) openAccounts(ctx context.Context, box *mailbox.Box, edge *slac
 	}
 	switch err := x.vault.Check(ctx); {
 	case errors.As(err, &keys):
-		return nil, &ConfigError{keys.Problems}
+		return nil, &ConfigError{keys.Sentences()}
 	case err != nil:
 		return nil, err
 	}

@@ -79,7 +79,7 @@ func (checkCommand) Run(p *process) error {
 		return err
 	}
 	out := redactedWriter{p.options.Stdout, newRedactor(p.secrets...)}
-	for _, f := range checkDotenv(p.options.Dotenv) {
+	for _, f := range checkDotenv(p.options.Dotenv, settings.OAuthProviders, p.plugins) {
 		_, _ = fmt.Fprintln(out, f)
 	}
 	chosen, err := choose(p.plugins, settings.Plugins)
@@ -90,7 +90,7 @@ func (checkCommand) Run(p *process) error {
 		if err != nil {
 			return nil // which plugins are on is not known
 		}
-		return append(checkIdle(p.options.Environ, chosen), checkPlugins(ctx, chosen, p.options)...)
+		return append(checkIdle(p.options.Environ, settings.OAuthProviders, chosen), checkPlugins(ctx, chosen, settings, p.options)...)
 	}
 	return check(p.ctx, out, settings, err, ask)
 }

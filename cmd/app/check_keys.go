@@ -28,7 +28,7 @@ func checkKeys(ctx context.Context, s Settings, ask func(context.Context, Settin
 		case errors.As(err, &keys):
 			var found []finding
 			for _, problem := range keys.Problems {
-				found = append(found, finding{test: test, result: wrong, detail: problem})
+				found = append(found, finding{test, wrong, problem.What, problem.Fix})
 			}
 			return found
 		case err != nil && s.CredentialKeys.IsSet():

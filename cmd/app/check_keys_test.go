@@ -29,7 +29,7 @@ func TestCheckSaysWhetherTheKeysFit(t *testing.T) {
 		{"", "redis://h", []credentials.KeyUse{use("1", false, 3)}, nil, "CREDENTIAL_KEYS: warning: 3 of 3 accounts"},
 		{key, "redis://h", nil, errors.New("it is away"), "CREDENTIAL_KEYS: cannot be reached: what they are to open cannot be looked at: it is away; fix: "},
 		{"", "redis://h", nil, errors.New("it is away"), "CREDENTIAL_KEYS: ok: not set"},
-		{key, "redis://h", nil, &credentials.KeyError{Problems: []string{"that key", "and this"}}, "CREDENTIAL_KEYS: wrong: that key\nCREDENTIAL_KEYS: wrong: and this"},
+		{key, "redis://h", nil, &credentials.KeyError{Problems: []credentials.KeyProblem{{What: "that key", Fix: "this"}, {What: "and this", Fix: "that"}}}, "CREDENTIAL_KEYS: wrong: that key; fix: this\nCREDENTIAL_KEYS: wrong: and this; fix: that"},
 	} {
 		s := Settings{RedisURL: c.url, CredentialKeys: NewSecret(c.keys)}
 		var lines []string

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -131,6 +132,11 @@ func TestCheck(t *testing.T) {
 			for _, secret := range []string{fakeBot, fakeApp, fakeKey, "wordpass"} {
 				if strings.Contains(out.String(), secret) {
 					t.Errorf("a secret stands in:\n%s", &out)
+				}
+			}
+			for line := range strings.Lines(out.String()) {
+				if regexp.MustCompile(`^[^:]+: (warning|wrong|cannot be reached): `).MatchString(line) && !strings.Contains(line, "; fix: ") {
+					t.Errorf("nothing says what to do: %s", line)
 				}
 			}
 			if !strings.Contains(out.String(), "who may use it: ") {

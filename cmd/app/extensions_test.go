@@ -88,7 +88,7 @@ func TestAPluginThatHangsWhenItIsOpenedEndsTheStart(t *testing.T) {
 			return fmt.Sprint(err)
 		},
 		"check": func(ctx context.Context, list []plugins.Plugin) string {
-			f := checkPlugins(ctx, list, Options{})
+			f := checkPlugins(ctx, list, Settings{}, Options{})
 			return f[0].test + ": " + f[0].detail
 		},
 	} {

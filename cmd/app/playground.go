@@ -25,7 +25,7 @@ func (c playgroundCommand) Run(p *process) error {
 		return err
 	}
 	log := p.logger(settings)
-	warnIdle(log, p.options.Environ, chosen)
+	warnIdle(log, p.options.Environ, settings.OAuthProviders, chosen)
 	return assembly{
 		settings: settings, options: p.options, plugins: chosen, log: log,
 		ready: newReadiness(),

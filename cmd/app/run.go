@@ -30,7 +30,7 @@ func (runCommand) Run(p *process) error {
 	log := p.logger(settings)
 	log.Info("starting", "version", p.options.version(), "plugins", names(chosen), "mcp_config", settings.MCPConfig)
 	logPolicies(log, settings)
-	warnIdle(log, p.options.Environ, chosen)
+	warnIdle(log, p.options.Environ, settings.OAuthProviders, chosen)
 	if settings.RedisURL == "" {
 		warnEmbedded(log)
 	}

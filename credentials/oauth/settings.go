@@ -44,20 +44,30 @@ func SettingsOf(provider string) []Setting {
 	}
 }
 
-// Load reads the named providers with their settings. The error names each
-// variable that is wrong, a sentence a line.
+// Wrong is a setting that cannot be used as it is, and what would help.
+type Wrong struct{ What, Fix string }
+
+func (w *Wrong) Error() string { return w.What }
+
+// Load reads the named providers with their settings. The error joins a *Wrong for
+// each of which a variable is wrong; it names that variable, a sentence a line.
 func Load(names, environ []string) ([]Configured, error) {
 	var all []Configured
 	var wrong []error
 	builtin := Builtin()
 	for i, name := range names {
 		if !nameForm.MatchString(name) || slices.Contains(names[:i], name) {
-			wrong = append(wrong, fmt.Errorf("OAUTH_PROVIDERS: %q is no name of a provider (lower-case letters, digits and '_'), or stands there twice", name))
+			wrong = append(wrong, &Wrong{fmt.Sprintf("OAUTH_PROVIDERS: %q is no name of a provider (lower-case letters, digits and '_'), or stands there twice", name),
+				"name each provider there once, as docs/credentials.md writes it"})
 			continue
 		}
 		one, err := load(name, environ, builtin)
 		if err != nil {
-			wrong = append(wrong, err)
+			w, ok := errors.AsType[*Wrong](err)
+			if !ok {
+				w = &Wrong{err.Error(), "correct that (docs/credentials.md says what each of its settings is), or take " + name + " out of OAUTH_PROVIDERS"}
+			}
+			wrong = append(wrong, w)
 			continue
 		}
 		all = append(all, one)
@@ -78,10 +88,16 @@ func load(name string, environ []string, builtin map[string]Provider) (Configure
 			return Configured{}, fmt.Errorf("%sPROVIDER_FILE: %w", prefix, err)
 		}
 	} else if !known {
-		return Configured{}, fmt.Errorf("%sPROVIDER_FILE is required: %s is not built in (built in are atlassian, github, google, linear, notion, sentry)", prefix, name)
+		return Configured{}, &Wrong{
+			fmt.Sprintf("%sPROVIDER_FILE is required: %s is not built in (built in are atlassian, github, google, linear, notion, sentry)", prefix, name),
+			"write the file of the provider (docs/credentials.md has an example) and set its path, or take " + name + " out of OAUTH_PROVIDERS",
+		}
 	}
 	if s.ClientID == "" {
-		return Configured{}, fmt.Errorf("%sCLIENT_ID is required, since OAUTH_PROVIDERS names %s", prefix, name)
+		return Configured{}, &Wrong{
+			fmt.Sprintf("%sCLIENT_ID is required, since OAUTH_PROVIDERS names %s", prefix, name),
+			fmt.Sprintf("register an app at %s and set the client id that it is given (and %sCLIENT_SECRET, unless it is a public client), or take %s out of OAUTH_PROVIDERS", p.Title, prefix, name),
+		}
 	}
 	if strings.ContainsAny(s.ClientID+s.ClientSecret, " \t\r\n") {
 		return Configured{}, fmt.Errorf("%sCLIENT_ID and %sCLIENT_SECRET may hold no white space", prefix, prefix)

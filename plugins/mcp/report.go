@@ -22,8 +22,11 @@ import (
 // lines.
 func (p *Plugin) Report(ctx context.Context, services plugins.Services) (lines, warnings []string, err error) {
 	path, err := configPath(services)
-	if err != nil || path == "" {
+	if err != nil {
 		return nil, nil, err
+	}
+	if path == "" {
+		return []string{"it offers nothing: MCP_CONFIG is not set"}, nil, nil
 	}
 	list, err := readConfig(path, services.Settings)
 	if err != nil {
