@@ -21,7 +21,8 @@ type ClientOptions struct {
 // NewClient makes a client that repeats nothing by itself: a write that may
 // have been carried out must not be sent again without a look. It logs nothing,
 // follows no redirects (a token goes to one host only), and keeps enough
-// connections open for the sender's concurrent calls.
+// connections open for the sender's concurrent calls. It completes no request
+// after the deadline of its context, also where the process was frozen before.
 func NewClient(o ClientOptions) *slack.Client {
 	if o.Timeout == 0 {
 		o.Timeout = 30 * time.Second
@@ -31,7 +32,7 @@ func NewClient(o ClientOptions) *slack.Client {
 	transport.ResponseHeaderTimeout = o.Timeout
 	options := []slack.Option{
 		slack.OptionHTTPClient(&http.Client{
-			Transport:     transport,
+			Transport:     punctual{transport},
 			Timeout:       o.Timeout,
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		}),

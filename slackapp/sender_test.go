@@ -487,6 +487,29 @@ func TestLeaseLost(t *testing.T) {
 	}
 }
 
+// frozen is the context of a process that was frozen past its deadline: nothing
+// has told it yet.
+type frozen struct{ context.Context }
+
+func (frozen) Deadline() (time.Time, bool) { return time.Now().Add(-time.Second), true }
+func (frozen) Done() <-chan struct{}       { return nil }
+func (frozen) Err() error                  { return nil }
+
+// TestP7_NothingIsPostedAfterItsDeadline: whoever sleeps from its last look at the
+// clock until after the deadline has posted nothing.
+func TestP7_NothingIsPostedAfterItsDeadline(t *testing.T) {
+	b := newBench(t, nil)
+	for range 2 { // by a new connection, and by one that was used before
+		if _, _, err := b.api.PostMessageContext(frozen{b.ctx}, simulator.General, slack.MsgOptionText("late", false)); err == nil {
+			t.Error("it says that it was posted")
+		}
+		if _, err := b.api.AuthTestContext(b.ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.expect(b.posted(simulator.General, ""))
+}
+
 // waitEnd waits until a time has passed and the sender is idle.
 func (b *bench) waitEnd(at time.Time) {
 	b.Helper()

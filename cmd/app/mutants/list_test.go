@@ -110,6 +110,11 @@ var mutants = []mutant{
 		pkg:     "./slackapp", tests: "TestP7_SuccessorLooksForEach",
 	},
 	{
+		what:    "who slept past an attempt's deadline completes it",
+		changes: []change{{"slackapp/client.go", "punctual{transport},", "transport,"}},
+		pkg:     "./slackapp", tests: "TestP7_NothingIsPostedAfterItsDeadline",
+	},
+	{
 		what:    "what an app has posted is admitted as a person's",
 		changes: []change{{"slackapp/admit_author.go", "	if ev.stamped() {", "	if ev.stamped() && !isUserID(ev.User) {"}},
 		pkg:     "./slackapp", tests: "TestAdmissionByAuthor",
@@ -176,7 +181,7 @@ var mutants = []mutant{
 	{
 		what: "what was allowed in a conflict stays so when another steers once more",
 		changes: []change{{"plugins/gate/situation.go",
-			"s.Past.Host, s.Past.Provider = false, false", "s.Past.Host = false"}},
+			"s.Past.Provider = false", ""}},
 		pkg: histories, tests: played, args: fewHistories,
 	},
 	{
