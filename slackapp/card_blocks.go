@@ -59,11 +59,11 @@ func argumentForms(c chat.Card) [][]cardForm {
 	for i, q := range questions(c) {
 		pieces := chunks(visible(q.Arguments), pieceSize, pieceSize)
 		for n, piece := range pieces {
-			item := cardItem{title: TextArguments(i+1, n+1, len(pieces)), body: piece}
+			item := cardItem{title: TextArguments(c.Turn, i+1, n+1, len(pieces)), body: piece}
 			out = append(out, []cardForm{rich(item), flat(item)})
 		}
 		if len(pieces) == 0 {
-			item := cardItem{title: TextArguments(i+1, 1, 1), lines: []string{TextNoArguments()}}
+			item := cardItem{title: TextArguments(c.Turn, i+1, 1, 1), lines: []string{TextNoArguments()}}
 			out = append(out, []cardForm{rich(item), flat(item)})
 		}
 	}

@@ -61,7 +61,7 @@ func layoutConsent(c chat.Card, apart bool) cardLayout {
 		item := cardItem{title: strconv.Itoa(i+1) + ". " + oneLine(q.Tool), lines: questionLines(q)}
 		switch {
 		case apart:
-			item.lines = append(item.lines, TextArgumentsAbove(i+1))
+			item.lines = append(item.lines, TextArgumentsAbove(c.Turn, i+1))
 		case q.Arguments == "":
 			item.lines = append(item.lines, TextNoArguments())
 		default:

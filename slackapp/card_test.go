@@ -257,6 +257,10 @@ func TestAFullCard(t *testing.T) {
 				if strings.Contains(string(m.Blocks), `"actions"`) != (i == len(posts)-1) {
 					t.Errorf("post %d of %d has buttons, or the last has none", i+1, len(posts))
 				}
+				// Those of another turn's card may stand between them.
+				if !strings.Contains(string(m.Blocks), "turn "+c.Turn.Short()) {
+					t.Errorf("post %d of %d does not say of which turn it is: %s", i+1, len(posts), m.Blocks)
+				}
 			}
 			for i, q := range c.Asking.Questions {
 				if !strings.Contains(all, q.Arguments) {

@@ -111,17 +111,18 @@ func TextChanges(write bool) string {
 }
 
 // TextArguments names arguments that stand in a post of their own, above their
-// card.
-func TextArguments(n, piece, of int) string {
+// card. Another turn's may stand between them, or between them and the card.
+func TextArguments(turn chat.TurnID, n, piece, of int) string {
+	text := fmt.Sprintf("Arguments of call %d of turn %s, on the card below", n, turn.Short())
 	if of > 1 {
-		return fmt.Sprintf("Arguments of call %d on the card below, part %d of %d:", n, piece, of)
+		text += fmt.Sprintf(", part %d of %d", piece, of)
 	}
-	return fmt.Sprintf("Arguments of call %d on the card below:", n)
+	return text + ":"
 }
 
 // TextArgumentsAbove stands on that card instead.
-func TextArgumentsAbove(n int) string {
-	return fmt.Sprintf("Its arguments stand above this card, as those of call %d.", n)
+func TextArgumentsAbove(turn chat.TurnID, n int) string {
+	return fmt.Sprintf("Its arguments stand above this card, as those of call %d of turn %s.", n, turn.Short())
 }
 
 // TextNoArguments stands where a call has none.
