@@ -38,7 +38,10 @@ var unseen = &unicode.RangeTable{
 		{Lo: 0x180B, Hi: 0x180F, Stride: 1}, {Lo: 0x2800, Hi: 0x2800, Stride: 1}, {Lo: 0x3164, Hi: 0x3164, Stride: 1},
 		{Lo: 0xFE00, Hi: 0xFE0F, Stride: 1}, {Lo: 0xFFA0, Hi: 0xFFA0, Stride: 1},
 	},
-	R32: []unicode.Range32{{Lo: 0x1BCA0, Hi: 0x1BCA3, Stride: 1}, {Lo: 0xE0000, Hi: 0xE0FFF, Stride: 1}},
+	R32: []unicode.Range32{
+		{Lo: 0x13441, Hi: 0x13442, Stride: 1}, {Lo: 0x16FE4, Hi: 0x16FE4, Stride: 1}, {Lo: 0x1BCA0, Hi: 0x1BCA3, Stride: 1},
+		{Lo: 0x1D159, Hi: 0x1D159, Stride: 1}, {Lo: 0xE0000, Hi: 0xE0FFF, Stride: 1},
+	},
 }
 
 // oneLine is a name on a card: visible, on one line, its middle left out where

@@ -97,6 +97,9 @@ var blank = &unicode.RangeTable{R16: []unicode.Range16{
 	{Lo: 0xFE00, Hi: 0xFE0F, Stride: 1}, // variation selectors
 	{Lo: 0xFFA0, Hi: 0xFFA0, Stride: 1}, // halfwidth Hangul filler
 }, R32: []unicode.Range32{
+	{Lo: 0x13441, Hi: 0x13442, Stride: 1}, // blanks among hieroglyphs
+	{Lo: 0x16FE4, Hi: 0x16FE4, Stride: 1}, // Khitan filler
 	{Lo: 0x1BCA0, Hi: 0x1BCA3, Stride: 1}, // shorthand format controls
+	{Lo: 0x1D159, Hi: 0x1D159, Stride: 1}, // null notehead
 	{Lo: 0xE0000, Hi: 0xE0FFF, Stride: 1}, // tags and variation selectors
 }}

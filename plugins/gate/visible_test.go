@@ -12,13 +12,14 @@ import (
 // do, in which nothing hides.
 func TestS1_ArgumentsAreShownWhole(t *testing.T) {
 	for written, want := range map[string]string{
-		`{"b":1,"a":"x"}`:                        "{\n  \"b\": 1,\n  \"a\": \"x\"\n}",
-		`{"a":"\u003c@U1\u003e \u0026"}`:         "{\n  \"a\": \"<@U1> &\"\n}",
-		`{"a":"\\u003c"}`:                        "{\n  \"a\": \"\\\\u003c\"\n}", // a backslash, and then letters
-		`{"a":"two\nlines\t\""}`:                 "{\n  \"a\": \"two\\nlines\\t\\\"\"\n}",
-		"{\"a\":\"x\u200by\u202ez\u00a0\"}":      "{\n  \"a\": \"x\\u200by\\u202ez\\u00a0\"\n}",
-		"{\"a\":\"\u3164\U000e0041\U0001f600\"}": "{\n  \"a\": \"\\u3164\\udb40\\udc41\U0001f600\"\n}",
-		`{}`:                                     "{}",
+		`{"b":1,"a":"x"}`:                            "{\n  \"b\": 1,\n  \"a\": \"x\"\n}",
+		`{"a":"\u003c@U1\u003e \u0026"}`:             "{\n  \"a\": \"<@U1> &\"\n}",
+		`{"a":"\\u003c"}`:                            "{\n  \"a\": \"\\\\u003c\"\n}", // a backslash, and then letters
+		`{"a":"two\nlines\t\""}`:                     "{\n  \"a\": \"two\\nlines\\t\\\"\"\n}",
+		"{\"a\":\"x\u200by\u202ez\u00a0\"}":          "{\n  \"a\": \"x\\u200by\\u202ez\\u00a0\"\n}",
+		"{\"a\":\"\u3164\U000e0041\U0001f600\"}":     "{\n  \"a\": \"\\u3164\\udb40\\udc41\U0001f600\"\n}",
+		"{\"a\":\"\U00016fe4\U0001d159\U00013441\"}": "{\n  \"a\": \"\\ud81b\\udfe4\\ud834\\udd59\\ud80d\\udc41\"\n}",
+		`{}`: "{}",
 	} {
 		got := gate.Visible(json.RawMessage(written))
 		if got != want {
