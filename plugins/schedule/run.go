@@ -178,8 +178,11 @@ func (p *Plugin) attend(ctx context.Context, r ref) (next time.Time, err error) 
 }
 
 // orphan forgets what stands in the index alone, once that has been so for a
-// while.
+// while. A record that cannot be read, such as a later release's, stays.
 func (p *Plugin) orphan(ctx context.Context, r ref, now time.Time) (time.Time, error) {
+	if _, found, err := p.services.Store(r.by).Get(ctx, jobKey(r.id)); err != nil || found {
+		return now.Add(lookEvery), err
+	}
 	p.board.mu.Lock()
 	e := p.board.known[r]
 	if e != nil && e.missing.IsZero() {

@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -174,6 +175,38 @@ func TestACancelIsNotUndone(t *testing.T) {
 		looks(t, open(h.Services()))
 	}
 	if story(h) != "10:00 tea" || left(t, h) > 0 {
+		t.Errorf("started %q", story(h))
+	}
+}
+
+// A replica of an older release cannot read what a newer one keeps, and leaves it.
+func TestAReminderOfALaterReleaseStays(t *testing.T) {
+	h, p := asked(t, `{"text":"tea","at":"in 10 minutes"}`)
+	store := h.Services().Store(plugintest.Alice)
+	ids, err := idsOf(t.Context(), store)
+	if err != nil || len(ids) != 1 {
+		t.Fatalf("%v %v", ids, err)
+	}
+	ours, _, err := store.Get(t.Context(), jobKey(ids[0]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	theirs := bytes.Replace(ours, []byte(`"v":1`), []byte(`"v":2`), 1)
+	if err := store.Set(t.Context(), jobKey(ids[0]), theirs); err != nil {
+		t.Fatal(err)
+	}
+	looks(t, p)
+	for range 3 {
+		h.Advance(orphanAfter)
+		looks(t, p)
+	}
+	if kept, _, err := store.Get(t.Context(), jobKey(ids[0])); err != nil || !bytes.Equal(kept, theirs) || story(h) != "" {
+		t.Fatalf("kept is %q, %v; started %q", kept, err, story(h))
+	}
+	if err := store.Set(t.Context(), jobKey(ids[0]), ours); err != nil {
+		t.Fatal(err)
+	}
+	if looks(t, open(h.Services())); !strings.HasPrefix(story(h), "09:10 tea (It was due at") {
 		t.Errorf("started %q", story(h))
 	}
 }
