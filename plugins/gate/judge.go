@@ -105,8 +105,8 @@ type Situation struct {
 type Past struct {
 	// Call: he has allowed this very call. Denied: he has refused it.
 	Call, Denied bool
-	// Host and Provider: he has allowed to send there, or to spend those
-	// rights, since the last steer of another author.
+	// Host: he has allowed to send there, which counts in no conflict. Provider:
+	// he has allowed to spend those rights since the last steer of another author.
 	Host, Provider bool
 	// Asked is how often he was asked.
 	Asked int

@@ -32,7 +32,7 @@ func situationOf(run plugins.Run, of subject) Situation {
 			s.Foreign = true
 		}
 		if e.Turn == run.Turn && e.Origin == chat.Steer && !e.ByRunActor {
-			s.Past.Host, s.Past.Provider = false, false
+			s.Past.Provider = false
 		}
 	}
 	return s

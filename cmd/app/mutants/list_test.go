@@ -83,8 +83,7 @@ var mutants = []mutant{
 	},
 	{
 		what: "an end of a wait ends whatever the turn waits for",
-		changes: []change{{"runtime/mailbox/end_wait.lua", "if t[1] ~= 'parked' or wait ~= '' and wait ~= t[3] or",
-			"if t[1] ~= 'parked' or"}},
+		changes: []change{{"runtime/mailbox/end_wait.lua", "wait ~= '' and (wait ~= t[3] or over)", "wait ~= '' and over"}},
 		pkg: mailbox, tests: model + "|TestP4_AnOldEndEndsNoLaterWait", args: shortModel,
 	},
 	{
@@ -169,7 +168,7 @@ var mutants = []mutant{
 	},
 	{
 		what:    "who was allowed a call may make it again under another id",
-		changes: []change{{"plugins/gate/situation.go", "p.Call || c.Call == of.call && c.Hash == of.hash", "p.Call || c.Hash == of.hash"}},
+		changes: []change{{"plugins/gate/situation.go", "if c.Call == of.call && c.Hash == of.hash && (", "if c.Hash == of.hash && ("}},
 		pkg:     histories, tests: played, args: fewHistories,
 	},
 	{
