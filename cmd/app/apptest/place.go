@@ -33,7 +33,7 @@ type Place struct {
 }
 
 // shownLines is how much of the log stands in the report of a test that fails.
-const shownLines = 500
+const shownLines = 200
 
 // NewPlace makes a place without a process. settings are NAME=VALUE. The end of
 // its log is shown when the test fails.
