@@ -2,12 +2,50 @@ package gate_test
 
 import (
 	"context"
+	"encoding/json"
 	"testing"
 
 	"reeve/plugins"
 	"reeve/plugins/gate"
 	"reeve/runtime/chat"
 )
+
+// What he has allowed holds for where the card said that it goes and whose rights it
+// spends: a tool of the same name that an operator has given another place meanwhile is
+// asked about anew.
+func TestS1_AClickHoldsForWhatTheCardSaidOfTheTool(t *testing.T) {
+	for name, test := range map[string]struct {
+		host, provider string
+		made           bool
+	}{
+		"the same":           {"a.example", "hub", true},
+		"another host":       {"b.example", "hub", false},
+		"no host any more":   {"", "hub", false},
+		"another provider":   {"a.example", "other", false},
+		"nobody's rights":    {"a.example", "", false},
+		"nobody's, and here": {"", "", false},
+	} {
+		mail := tool(t, "mail", plugins.Once, says("did it"))
+		mail.Provider, mail.Access, mail.Sends = "hub", plugins.Write, true
+		mail.Host = func(json.RawMessage) (string, error) { return "a.example", nil }
+		asked := call("mail", `{"city":"x"}`)
+		asked.Call.ID = "c1"
+		own := []chat.Entry{typed("go"), entry(chat.UserRole, chat.Steer, &bob)}
+		asked.Run = in(own...)
+		q := build(t, gate.Options{}, mail).Weigh(t.Context(), asked).Ask
+		if q == nil || q.Host != "a.example" || q.Provider != "hub" {
+			t.Fatalf("asked %+v", q)
+		}
+		card := entry(chat.ToolRole, chat.Consent, nil)
+		card.Decision = &chat.Decision{Wait: "3", Ending: chat.Ending{How: chat.ByAnswer, By: &alice}, Calls: []chat.Decided{
+			{Call: q.Call, Tool: q.Tool, Hash: q.Hash, Rule: q.Rule, Provider: test.provider, Host: test.host, Allowed: true},
+		}}
+		asked.Run = in(append(own, card)...)
+		if got := build(t, gate.Options{}, mail).Call(t.Context(), asked); (got.Text == "did it") != test.made {
+			t.Errorf("%s: answered %+v", name, got)
+		}
+	}
+}
 
 // opened notes for which account a call is opened.
 type opened struct {

@@ -82,7 +82,8 @@ func (p *Past) add(d chat.Decision, of subject) {
 			// What he has connected since, for this very call, is the account that he means.
 			p.Call = p.Call || p.other && c.Allowed && c.Call == of.call && c.Provider == of.provider
 		case c.Allowed:
-			if c.Call == of.call && c.Hash == of.hash && (c.Account == "" || c.Account == of.account.Name) {
+			if c.Call == of.call && c.Hash == of.hash && c.Provider == of.provider && c.Host == of.host &&
+				(c.Account == "" || c.Account == of.account.Name) {
 				// A card that named an account was answered for that account.
 				same := c.AccountID == "" || c.AccountID == of.account.ID
 				p.Call, p.other = p.Call || same, p.other || !same

@@ -253,7 +253,7 @@ func TestS1_TwinsOnOneCardAreDecidedApart(t *testing.T) {
 		hash := askedHash(t, "write", `{"city":"x"}`)
 		card.Decision = &chat.Decision{Wait: "3", Ending: chat.Ending{How: chat.ByAnswer, By: &alice}}
 		for _, id := range []string{"c1", "c2"} {
-			card.Decision.Calls = append(card.Decision.Calls, chat.Decided{Call: id, Tool: "write", Hash: hash, Rule: "conflict_writes", Allowed: id == ticked})
+			card.Decision.Calls = append(card.Decision.Calls, chat.Decided{Call: id, Tool: "write", Hash: hash, Rule: "conflict_writes", Provider: "hub", Allowed: id == ticked})
 		}
 		r := in(typed("go"), entry(chat.UserRole, chat.Steer, &bob), card)
 		for _, id := range []string{"c1", "c2", "c3"} {
