@@ -11,7 +11,7 @@ import (
 )
 
 // Teach lets the store know the scripts before they are called.
-func (b *Box) Teach(ctx context.Context) error { return b.load(ctx) }
+func (b *Box) Teach(ctx context.Context) error { return b.load(ctx, b.scripts.all()) }
 
 // LoseAnswers lets the store carry out every step and loses its first answer,
 // so that each step is sent a second time.

@@ -6,6 +6,8 @@ import (
 	_ "embed"
 	"encoding/hex"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -202,7 +204,7 @@ func (b *Box) run(ctx context.Context, calls []call) ([][]any, []error) {
 		})
 		cancel()
 		var again []int
-		forgotten := false
+		var forgotten []*script
 		for n, i := range left {
 			value, err := cmds[n].Slice()
 			results[i], errs[i] = value, nil
@@ -212,7 +214,7 @@ func (b *Box) run(ctx context.Context, calls []call) ([][]any, []error) {
 			errs[i] = fmt.Errorf("%s: %w", calls[i].script.name, err)
 			switch {
 			case redis.HasErrorPrefix(err, "NOSCRIPT"):
-				forgotten = true
+				forgotten = append(forgotten, calls[i].script)
 				again = append(again, i)
 			case passing(err), refused(err):
 				again = append(again, i)
@@ -223,8 +225,8 @@ func (b *Box) run(ctx context.Context, calls []call) ([][]any, []error) {
 				}
 			}
 		}
-		if forgotten {
-			if err := b.load(ctx); err != nil && !away(err) {
+		if len(forgotten) > 0 {
+			if err := b.load(ctx, b.lessons(forgotten)); err != nil && !away(err) {
 				break
 			}
 		}
@@ -251,11 +253,22 @@ func (b *Box) one(ctx context.Context, s *script, keys []string, args ...any) ([
 	return results[0], errs[0]
 }
 
-// load teaches every primary the scripts, in one round trip.
-func (b *Box) load(ctx context.Context) error {
+// lessons are the scripts to be taught where some were not known. A server that
+// has forgotten one has forgotten all. The embedded store is as slow to read them
+// as it is near, so that it is taught those alone that are called.
+func (b *Box) lessons(forgotten []*script) []*script {
+	if b.embed == nil {
+		return b.scripts.all()
+	}
+	slices.SortFunc(forgotten, func(a, b *script) int { return strings.Compare(a.sha, b.sha) })
+	return slices.Compact(forgotten)
+}
+
+// load teaches every primary some scripts, in one round trip.
+func (b *Box) load(ctx context.Context, lessons []*script) error {
 	teach := func(ctx context.Context, c redis.Cmdable) error {
 		_, err := c.Pipelined(ctx, func(p redis.Pipeliner) error {
-			for _, s := range b.scripts.all() {
+			for _, s := range lessons {
 				p.ScriptLoad(ctx, s.source)
 			}
 			return nil
