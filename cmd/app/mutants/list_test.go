@@ -82,9 +82,9 @@ var mutants = []mutant{
 		pkg: mailbox, tests: model, args: shortModel,
 	},
 	{
-		what: "an end of a wait ends whatever the turn waits for",
+		what:    "an end of a wait ends whatever the turn waits for",
 		changes: []change{{"runtime/mailbox/end_wait.lua", "wait ~= '' and (wait ~= t[3] or over)", "wait ~= '' and over"}},
-		pkg: mailbox, tests: model + "|TestP4_AnOldEndEndsNoLaterWait", args: shortModel,
+		pkg:     mailbox, tests: model + "|TestP4_AnOldEndEndsNoLaterWait", args: shortModel,
 	},
 	{
 		what: "anybody's click is an answer",
