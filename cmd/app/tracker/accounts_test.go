@@ -76,9 +76,7 @@ func TestEachCallGoesWithItsActorsAccount(t *testing.T) {
 
 func TestTokenIsNotSeenWhereAServerWritesItDown(t *testing.T) {
 	h := newHouse(t, newSite(t))
-	h.start()
-	h.ready(1)
-	h.connects(alice, "alice-there")
+	h.startsForAlice()
 	got := h.calls(alice, "headers")
 	for _, want := range []string{"Authorization:[Bearer ***", "Bearer+***", base64.StdEncoding.EncodeToString([]byte("Bearer "))[:9], hex.EncodeToString([]byte("Bearer ")) + "***"} {
 		if !strings.Contains(got.Text, want) {
@@ -96,9 +94,7 @@ func TestTokenIsNotSeenWhereAServerWritesItDown(t *testing.T) {
 func TestBotIsRegisteredOnceForGood(t *testing.T) {
 	s := newSite(t)
 	h := newHouse(t, s)
-	h.start()
-	h.ready(1)
-	h.connects(alice, "alice-there")
+	h.startsForAlice()
 	h.stop()
 	h.start()
 	h.ready(2)
@@ -124,9 +120,7 @@ func TestBotIsKnownByItsOwnAddress(t *testing.T) {
 	s := newSite(t)
 	s.meta.ClientIDMetadataDocumentSupported = true
 	h := newHouse(t, s)
-	h.start()
-	h.ready(1)
-	h.connects(alice, "alice-there")
+	h.startsForAlice()
 	id := s.forms[0].Get("client_id")
 	if id != h.public.URL+"/client/mcp_tracker" || s.registered != 0 {
 		t.Fatalf("the client is %q, registered %d times", id, s.registered)
@@ -156,9 +150,7 @@ func TestConfiguredClientIsUsed(t *testing.T) {
 	s := newSite(t)
 	h := newHouse(t, s)
 	h.write(`{"client_id": "ours", "client_secret": "`+canary+`-secret"}`, nil)
-	h.start()
-	h.ready(1)
-	h.connects(alice, "alice-there")
+	h.startsForAlice()
 	if form := s.forms[0]; form.Get("client_id") != "ours" || form.Get("client_secret") != canary+"-secret" || s.registered != 0 {
 		t.Errorf("the token was asked for with %v", form)
 	}

@@ -87,9 +87,7 @@ func TestTokenForAnotherIsRefused(t *testing.T) {
 func TestServerThatTakesNoTokenIsNotAskedWithoutEnd(t *testing.T) {
 	s := newSite(t)
 	h := newHouse(t, s)
-	h.start()
-	h.ready(1)
-	h.connects(alice, "alice-there")
+	h.startsForAlice()
 	h.connects(bob, "bob-there")
 	var asked atomic.Int32
 	inner := s.mcp.Config.Handler
@@ -119,9 +117,7 @@ func TestAuthorizationServerStaysUntilTheOperatorChangesIt(t *testing.T) {
 	s, other := newSite(t), newSite(t)
 	h := newHouse(t, s)
 	h.others = []*site{other}
-	h.start()
-	h.ready(1)
-	h.connects(alice, "alice-there")
+	h.startsForAlice()
 	s.change(func() { s.resource.AuthorizationServers = []string{other.issuer.URL} })
 	h.reload <- syscall.SIGHUP
 	h.log.Wait(t, "it names another authorization server than before", 1)
@@ -151,9 +147,7 @@ func TestTokenGoesToNoOtherAddress(t *testing.T) {
 	s, other := newSite(t), newSite(t)
 	h := newHouse(t, s)
 	h.others = []*site{other}
-	h.start()
-	h.ready(1)
-	h.connects(alice, "alice-there")
+	h.startsForAlice()
 	var seen atomic.Int32
 	s.mcp.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, other.mcp.URL+"/mcp", http.StatusTemporaryRedirect)
@@ -207,9 +201,7 @@ func TestPluginProvidesItsOwnNamesAlone(t *testing.T) {
 
 func TestServerThatIsTakenOutIsForgotten(t *testing.T) {
 	h := newHouse(t, newSite(t))
-	h.start()
-	h.ready(1)
-	h.connects(alice, "alice-there")
+	h.startsForAlice()
 	h.file("mcp.json", map[string]any{"mcpServers": map[string]any{}})
 	h.reload <- syscall.SIGHUP
 	h.log.Wait(t, "the file of MCP servers was read again", 1)

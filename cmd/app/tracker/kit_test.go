@@ -239,6 +239,14 @@ func (s *site) browse(link, subject string) string {
 	return page
 }
 
+// startsForAlice starts the plugin, and Alice connects an account.
+func (h *house) startsForAlice() {
+	h.Helper()
+	h.start()
+	h.ready(1)
+	h.connects(alice, "alice-there")
+}
+
 // connects has somebody connect an account.
 func (h *house) connects(who chat.Actor, subject string, scopes ...string) {
 	h.Helper()

@@ -14,9 +14,7 @@ import (
 func stepped(t *testing.T) *house {
 	h := newHouse(t, newSite(t))
 	h.write(`{"scopes": ["read"], "more_scopes": ["write"]}`, nil)
-	h.start()
-	h.ready(1)
-	h.connects(alice, "alice-there")
+	h.startsForAlice()
 	h.connects(bob, "bob-there")
 	return h
 }
@@ -41,9 +39,7 @@ func (h *house) lacksWrite(who chat.Actor) *plugins.Connect {
 func TestServerThatWantsMoreThanTheFileAllows(t *testing.T) {
 	h := newHouse(t, newSite(t))
 	h.write(`{"scopes": ["read"]}`, nil)
-	h.start()
-	h.ready(1)
-	h.connects(alice, "alice-there")
+	h.startsForAlice()
 	if got := h.calls(alice, "change"); !got.Error || !strings.Contains(got.Text, "Only whoever runs the bot") || h.lacks(alice, "change") != nil {
 		t.Errorf("got %+v", got)
 	}
