@@ -47,9 +47,7 @@ func send(t testing.TB, client *http.Client, method, address, body string, heade
 }
 
 func TestACallThatReadsOnlyReads(t *testing.T) {
-	f := newFake(t)
-	k := newKit(t, []oauth.Configured{f.provider("acme")})
-	k.connect(f, "acme")
+	k, f := newAccount(t)
 	const json = "application/json"
 	for _, test := range []struct {
 		method, path, kind, body string
@@ -104,9 +102,7 @@ func TestACallThatReadsOnlyReads(t *testing.T) {
 }
 
 func TestAClientIsBoundToHostsAndCall(t *testing.T) {
-	f := newFake(t)
-	k := newKit(t, []oauth.Configured{f.provider("acme")})
-	k.connect(f, "acme")
+	k, f := newAccount(t)
 	token, _ := k.record(alice, "acme")
 	client, done := k.opened(plugins.Write)
 	// What the plugin says of itself does not count, and nothing leads back to the token.
@@ -158,9 +154,7 @@ func TestAClientIsBoundToHostsAndCall(t *testing.T) {
 
 // What is under way when the call ends is cut, and so is reading its answer.
 func TestTheEndOfACallCutsItsRequests(t *testing.T) {
-	f := newFake(t)
-	k := newKit(t, []oauth.Configured{f.provider("acme")})
-	k.connect(f, "acme")
+	k, f := newAccount(t)
 	reached, hang := make(chan struct{}, 2), make(chan struct{})
 	defer close(hang)
 	f.api = func(w http.ResponseWriter, r *http.Request) {

@@ -268,7 +268,16 @@ func (f *fake) set(change func()) {
 	change()
 }
 
-// connected is a kit in which Alice has an account, and the provider's tokens.
+// newAccount makes a kit in which Alice has an account at a provider.
+func newAccount(t *testing.T) (*kit, *fake) {
+	t.Helper()
+	f := newFake(t)
+	k := newKit(t, []oauth.Configured{f.provider("acme")})
+	k.connect(f, "acme")
+	return k, f
+}
+
+// connect has Alice connect an account through her browser.
 func (k *kit) connect(f *fake, name string, scopes ...string) {
 	k.Helper()
 	b := newBrowser(k)

@@ -198,9 +198,7 @@ func TestWhatAProcessLeavesIsFinished(t *testing.T) {
 
 // Slack waits three seconds for an answer, whatever a provider does.
 func TestAProviderThatHangsHoldsNobodyUp(t *testing.T) {
-	f := newFake(t)
-	k := newKit(t, []oauth.Configured{f.provider("acme")})
-	k.connect(f, "acme")
+	k, f := newAccount(t)
 	hang := make(chan struct{})
 	defer close(hang)
 	f.set(func() { f.hang = hang })
@@ -221,109 +219,6 @@ func TestAProviderThatHangsHoldsNobodyUp(t *testing.T) {
 	if _, there := k.record(alice, "acme"); there {
 		t.Error("the account is still there")
 	}
-}
-
-func TestDeviceFlow(t *testing.T) {
-	pending := func(code string) http.HandlerFunc { return answer(400, "application/json", `{"error":"`+code+`"}`) }
-	type step struct {
-		answer http.HandlerFunc
-		after  time.Duration
-		polls  int // in all, when the time is over
-	}
-	granted := func(f *fake) http.HandlerFunc {
-		return func(w http.ResponseWriter, r *http.Request) {
-			f.mu.Lock()
-			defer f.mu.Unlock()
-			if r.PostForm.Get("device_code") != tokenKind+"device" || r.PostForm.Get("code") != "" || r.PostForm.Get("client_id") != "app" {
-				w.WriteHeader(http.StatusTeapot)
-				return
-			}
-			w.Header().Set("Content-Type", "application/json")
-			_ = json.NewEncoder(w).Encode(f.issue("f1000", "read"))
-		}
-	}
-	for name, test := range map[string]struct {
-		steps []step
-		email string
-		how   chat.How // how the wait ended; empty: it goes on
-	}{
-		"granted":                  {[]step{{pending("authorization_pending"), 5 * time.Second, 1}, {nil, 5 * time.Second, 2}}, "Alice@Example.com", chat.ByAccount},
-		"slow down":                {[]step{{pending("slow_down"), 5 * time.Second, 1}, {nil, 6 * time.Second, 1}, {nil, 4 * time.Second, 2}}, "alice@example.com", chat.ByAccount},
-		"refused":                  {[]step{{pending("access_denied"), 5 * time.Second, 1}, {nil, time.Minute, 1}}, "alice@example.com", chat.ByRefusal},
-		"expired there":            {[]step{{pending("expired_token"), 5 * time.Second, 1}, {nil, time.Minute, 1}}, "alice@example.com", ""},
-		"expired here":             {[]step{{pending("authorization_pending"), 5 * time.Second, 1}, {nil, 16 * time.Minute, 1}, {nil, time.Hour, 1}}, "alice@example.com", ""},
-		"network trouble":          {[]step{{answer(503, "text/html", "<html>"), 5 * time.Second, 1}, {nil, 6 * time.Second, 1}, {nil, 4 * time.Second, 2}}, "alice@example.com", chat.ByAccount},
-		"another address":          {[]step{{nil, 5 * time.Second, 1}}, "bob@example.com", chat.ByRefusal},
-		"an address that looks so": {[]step{{nil, 5 * time.Second, 1}}, "alice@e\u212Aample.com", chat.ByRefusal},
-		"no address":               {[]step{{nil, 5 * time.Second, 1}}, "", ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			f := newFake(t)
-			if strings.Contains(name, "looks so") {
-				f.user["email"] = "alice@ekample.com"
-			}
-			providers := []oauth.Configured{f.withDevice(f.provider("acme"))}
-			k := newKit(t, providers, withoutURL)
-			k.emails[alice] = test.email
-			link := k.begin(alice, "acme")
-			if link.Code != "WDJB-MJHT" || link.URL != f.base+"/enter" || link.Until.Before(k.clock.now().Add(50*time.Minute)) {
-				t.Errorf("%+v", link)
-			}
-			second := k.another(providers, withoutURL)
-			for i, s := range test.steps {
-				f.set(func() {
-					if f.token = s.answer; s.answer == nil {
-						f.token = granted(f)
-					}
-				})
-				k.clock.advance(s.after)
-				// Two processes look at once; one of them asks.
-				done := make(chan error, 1)
-				go func() { done <- second.Sweep(t.Context()) }()
-				if err := errors.Join(k.Sweep(t.Context()), <-done); err != nil {
-					t.Fatal(err)
-				}
-				if f.set(func() {}); len(f.forms) != s.polls {
-					t.Errorf("step %d: %d polls, want %d", i, len(f.forms), s.polls)
-				}
-			}
-			_, there := k.record(alice, "acme")
-			if there != (test.how == chat.ByAccount) {
-				t.Errorf("connected: %v\n%s", there, k.log)
-			}
-			got := k.endings()
-			if test.how == "" && len(got) > 0 || test.how != "" && (len(got) != 1 || got[0].how != test.how) {
-				t.Errorf("%+v", got)
-			}
-			if test.how == chat.ByRefusal && test.steps[0].answer == nil && len(f.tookBack()) != 2 {
-				t.Error("the token was not given back")
-			}
-			if strings.Contains(k.log.String(), tokenKind) {
-				t.Errorf("the log: %s", k.log)
-			}
-		})
-	}
-	t.Run("a provider without one", func(t *testing.T) {
-		f := newFake(t)
-		k := newKit(t, []oauth.Configured{f.provider("acme")}, withoutURL)
-		if k.Knows("acme") {
-			t.Error("it can be used")
-		}
-		if _, err := k.Begin(t.Context(), oauth.For{Actor: alice, Provider: "acme"}); err == nil {
-			t.Error("it begins")
-		}
-		if _, err := k.Begin(t.Context(), oauth.For{Actor: chat.SystemActor("scheduler"), Provider: "acme"}); err == nil {
-			t.Error("a system actor begins")
-		}
-	})
-	t.Run("a page that is not safe", func(t *testing.T) {
-		f := newFake(t)
-		f.device = answer(200, "application/json", `{"device_code":"x","user_code":"y","verification_uri":"javascript:alert(1)"}`)
-		k := newKit(t, []oauth.Configured{f.withDevice(f.provider("acme"))}, withoutURL)
-		if _, err := k.Begin(t.Context(), oauth.For{Actor: alice, Provider: "acme"}); err == nil {
-			t.Error("it begins")
-		}
-	})
 }
 
 // Nothing of a token, code, verifier or state is in Redis, in what people are told

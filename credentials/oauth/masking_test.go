@@ -70,9 +70,7 @@ func TestS4_TokenIsTakenOutHoweverItIsWritten(t *testing.T) {
 }
 
 func TestTokenIsNotSeenInAnEchoOfTheRequest(t *testing.T) {
-	f := newFake(t)
-	k := newKit(t, []oauth.Configured{f.provider("acme")})
-	k.connect(f, "acme")
+	k, f := newAccount(t)
 	for name, write := range written {
 		var spent string
 		f.api = func(w http.ResponseWriter, r *http.Request) {

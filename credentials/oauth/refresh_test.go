@@ -40,6 +40,38 @@ func use(ctx context.Context, s *oauth.Service, f *fake, access plugins.Access) 
 	return response.StatusCode, err
 }
 
+// works wants Alice's account to be used with success.
+func (k *kit) works(f *fake) {
+	k.Helper()
+	if status, err := use(k.Context(), k.Service, f, plugins.Read); err != nil || status != http.StatusOK {
+		k.Errorf("%d, %v", status, err)
+	}
+}
+
+// refreshes is one use of an account whose token is over, which stands still at
+// the provider, asked, until answer is closed. result is what becomes of it.
+func (k *kit) refreshes(ctx context.Context, f *fake) (answer chan struct{}, result chan error) {
+	k.Helper()
+	asked, answer, result := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+	var once sync.Once
+	f.set(func() {
+		f.token = func(w http.ResponseWriter, r *http.Request) {
+			if r.PostForm.Get("grant_type") == "refresh_token" {
+				once.Do(func() { close(asked) })
+				<-answer
+			}
+			f.grant(w, r)
+		}
+	})
+	k.clock.advance(2 * time.Hour)
+	go func() {
+		_, err := use(ctx, k.Service, f, plugins.Read)
+		result <- err
+	}()
+	<-asked
+	return answer, result
+}
+
 // Sixteen workers in four processes find the token at its end, again and again.
 // The provider would end the whole account if one of them spent a refresh token
 // that was spent before.
@@ -121,9 +153,7 @@ func unauthorized(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.S
 // A 401 deletes nothing: the account has to be connected again when even a fresh
 // token is not taken, and the provider says so itself.
 func TestAnAccountThatIsRefusedHasToBeConnectedAgain(t *testing.T) {
-	f := newFake(t)
-	k := newKit(t, []oauth.Configured{f.provider("acme")})
-	k.connect(f, "acme")
+	k, f := newAccount(t)
 	f.api, f.userinfo = unauthorized, unauthorized
 	if status, err := use(t.Context(), k.Service, f, plugins.Read); err != nil || status != http.StatusUnauthorized {
 		t.Errorf("%d, %v", status, err)
@@ -145,9 +175,7 @@ func TestAnAccountThatIsRefusedHasToBeConnectedAgain(t *testing.T) {
 	k.wantAudited("connect browser_code", "disconnect provider")
 	f.api, f.userinfo = nil, nil
 	k.connect(f, "acme")
-	if status, err := use(t.Context(), k.Service, f, plugins.Read); err != nil || status != http.StatusOK {
-		t.Errorf("connected again: %d, %v", status, err)
-	}
+	k.works(f)
 }
 
 // A 401 of the API's own, for a token that the provider takes, is that request's
@@ -196,9 +224,7 @@ func TestAStray401LeavesTheAccount(t *testing.T) {
 				t.Errorf("%+v", r)
 			}
 			f.api = nil
-			if status, err := use(t.Context(), k.Service, f, plugins.Read); err != nil || status != http.StatusOK {
-				t.Errorf("afterwards: %d, %v", status, err)
-			}
+			k.works(f)
 			k.wantAudited("connect browser_code")
 		})
 	}
@@ -237,9 +263,7 @@ func TestOutcomesOfARefresh(t *testing.T) {
 		}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := newFake(t)
-			k := newKit(t, []oauth.Configured{f.provider("acme")})
-			k.connect(f, "acme")
+			k, f := newAccount(t)
 			before, _ := k.record(alice, "acme")
 			k.clock.advance(2 * time.Hour) // the access token is over
 			f.set(func() { f.token = test.answer })
@@ -254,9 +278,7 @@ func TestOutcomesOfARefresh(t *testing.T) {
 			}
 			f.set(func() { f.token = nil })
 			if !test.connect {
-				if status, err := use(t.Context(), k.Service, f, plugins.Read); err != nil || status != http.StatusOK {
-					t.Errorf("afterwards: %d, %v", status, err)
-				}
+				k.works(f)
 				if twice := len(f.spentTwice()); twice > 0 {
 					t.Error("spent twice")
 				}
@@ -277,9 +299,7 @@ func TestOutcomesOfARefresh(t *testing.T) {
 				}
 			})
 			k.connect(f, "acme")
-			if status, err := use(t.Context(), k.Service, f, plugins.Read); err != nil || status != http.StatusOK {
-				t.Errorf("connected again: %d, %v", status, err)
-			}
+			k.works(f)
 		})
 	}
 }
@@ -287,9 +307,7 @@ func TestOutcomesOfARefresh(t *testing.T) {
 // A process dies between the provider and the store: it held the intent, and the
 // provider may have answered. Nobody spends the token again.
 func TestACrashBetweenProviderAndStore(t *testing.T) {
-	f := newFake(t)
-	k := newKit(t, []oauth.Configured{f.provider("acme")})
-	k.connect(f, "acme")
+	k, f := newAccount(t)
 	owner := credentials.Owner{Actor: alice, Provider: "acme"}
 	r, _ := k.record(alice, "acme")
 	// The dead process's intent, whose time is over.
@@ -316,26 +334,10 @@ func TestACrashBetweenProviderAndStore(t *testing.T) {
 
 // A call that is stopped while a refresh is under way does not lose its answer.
 func TestAStoppedCallDoesNotLoseARefresh(t *testing.T) {
-	f := newFake(t)
-	k := newKit(t, []oauth.Configured{f.provider("acme")})
-	k.connect(f, "acme")
+	k, f := newAccount(t)
 	before, _ := k.record(alice, "acme")
-	k.clock.advance(2 * time.Hour)
-	asked, answer := make(chan struct{}), make(chan struct{})
-	f.set(func() {
-		f.token = func(w http.ResponseWriter, r *http.Request) {
-			close(asked)
-			<-answer
-			f.grant(w, r)
-		}
-	})
 	ctx, cancel := context.WithCancel(t.Context())
-	result := make(chan error, 1)
-	go func() {
-		_, err := use(ctx, k.Service, f, plugins.Read)
-		result <- err
-	}()
-	<-asked
+	answer, result := k.refreshes(ctx, f)
 	cancel()
 	if err := <-result; !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
@@ -343,9 +345,7 @@ func TestAStoppedCallDoesNotLoseARefresh(t *testing.T) {
 	f.set(func() { f.token = nil })
 	close(answer)
 	// The next one waits for what the first has asked for.
-	if status, err := use(t.Context(), k.Service, f, plugins.Read); err != nil || status != http.StatusOK {
-		t.Errorf("%d, %v", status, err)
-	}
+	k.works(f)
 	if now, _ := k.record(alice, "acme"); now.Refresh.Equal(before.Refresh) || len(f.spentTwice()) > 0 {
 		t.Error("the refresh was lost")
 	}
@@ -354,24 +354,8 @@ func TestAStoppedCallDoesNotLoseARefresh(t *testing.T) {
 // Disconnected while a refresh is under way: the new tokens are given back, and
 // the account does not come back.
 func TestDisconnectDuringARefresh(t *testing.T) {
-	f := newFake(t)
-	k := newKit(t, []oauth.Configured{f.provider("acme")})
-	k.connect(f, "acme")
-	k.clock.advance(2 * time.Hour)
-	asked, answer := make(chan struct{}), make(chan struct{})
-	f.set(func() {
-		f.token = func(w http.ResponseWriter, r *http.Request) {
-			close(asked)
-			<-answer
-			f.grant(w, r)
-		}
-	})
-	result := make(chan error, 1)
-	go func() {
-		_, err := use(t.Context(), k.Service, f, plugins.Read)
-		result <- err
-	}()
-	<-asked
+	k, f := newAccount(t)
+	answer, result := k.refreshes(t.Context(), f)
 	if _, err := k.Disconnect(t.Context(), alice, "acme", oauth.ViaHome); err != nil {
 		t.Fatal(err)
 	}
@@ -397,28 +381,11 @@ func TestConnectedAnewDuringARefresh(t *testing.T) {
 		p.Revoke.Whole = whole
 		k := newKit(t, []oauth.Configured{p})
 		k.connect(f, "acme")
-		asked, answered := make(chan struct{}), make(chan struct{})
-		var once sync.Once
-		f.set(func() {
-			f.token = func(w http.ResponseWriter, r *http.Request) {
-				if r.PostForm.Get("grant_type") == "refresh_token" {
-					once.Do(func() { close(asked) })
-					<-answered
-				}
-				f.grant(w, r)
-			}
-		})
-		k.clock.advance(2 * time.Hour)
-		result := make(chan error, 1)
-		go func() {
-			_, err := use(t.Context(), k.Service, f, plugins.Read)
-			result <- err
-		}()
-		<-asked
+		answer, result := k.refreshes(t.Context(), f)
 		k.connect(f, "acme")
 		stands, _ := k.record(alice, "acme")
 		before := len(f.tookBack())
-		close(answered)
+		close(answer)
 		if err := <-result; err != nil {
 			t.Error(err)
 		}
@@ -434,9 +401,7 @@ func TestConnectedAnewDuringARefresh(t *testing.T) {
 
 // A replaced token is given back, and the same account stays usable.
 func TestAReplacedTokenIsGivenBack(t *testing.T) {
-	f := newFake(t)
-	k := newKit(t, []oauth.Configured{f.provider("acme")})
-	k.connect(f, "acme")
+	k, f := newAccount(t)
 	first, _ := k.record(alice, "acme")
 	k.connect(f, "acme", "write")
 	second, _ := k.record(alice, "acme")

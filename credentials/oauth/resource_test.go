@@ -58,9 +58,7 @@ func TestTokenIsTakenForItsResourceAlone(t *testing.T) {
 				if r, ok := k.record(alice, "acme"); !ok || r.AccountName != test.called {
 					t.Errorf("the account is %q, %v", r.AccountName, ok)
 				}
-				if status, err := use(t.Context(), k.Service, f, plugins.Read); err != nil || status != http.StatusOK {
-					t.Errorf("%d, %v", status, err)
-				}
+				k.works(f)
 				return
 			}
 			b := newBrowser(t)
@@ -146,9 +144,7 @@ func TestA401OfAResourceIsJudged(t *testing.T) {
 
 // What a server writes down of a token is blotted out, wherever it breaks off.
 func TestTokenInAnAnswerIsBlottedOut(t *testing.T) {
-	f := newFake(t)
-	k := newKit(t, []oauth.Configured{f.provider("acme")})
-	k.connect(f, "acme")
+	k, f := newAccount(t)
 	r, _ := k.record(alice, "acme")
 	token := r.Access.Reveal()
 	for cut := range len(token) + 1 {
