@@ -25,8 +25,13 @@ var _ agent.Model = (*Demo)(nil)
 // safe boundary, where steers join.
 const demoSteps = 3
 
-// demoTool is what the demo uses when it is offered.
-const demoTool = "current_time"
+// What the demo uses when it is offered: the clock, and, when it is asked to read
+// a channel, a tool that spends its actor's rights. So once somebody else has
+// steered the turn, the actor is asked.
+const (
+	demoTool = "current_time"
+	readTool = "read_channel"
+)
 
 // NewDemo is a demo model whose steps take as long as pace each; with no pace
 // it answers at once.
@@ -55,12 +60,20 @@ func (d *Demo) Complete(ctx context.Context, req agent.Request) (agent.Reply, er
 		return agent.Reply{}, err
 	}
 	v := look(req)
-	offered := slices.ContainsFunc(req.Tools, func(t agent.ToolSpec) bool { return t.Name == demoTool })
-	if offered && v.steps < v.wanted(slow) {
+	offered := func(tool string) bool {
+		return slices.ContainsFunc(req.Tools, func(t agent.ToolSpec) bool { return t.Name == tool })
+	}
+	call := func(tool, arguments string) (agent.Reply, error) {
 		return agent.Reply{
 			Text:  fmt.Sprintf("Working, step %d.", v.steps+1),
-			Calls: []chat.ToolCall{{ID: fmt.Sprintf("demo_%d", len(req.Messages)), Tool: demoTool, Arguments: "{}"}},
+			Calls: []chat.ToolCall{{ID: fmt.Sprintf("demo_%d", len(req.Messages)), Tool: tool, Arguments: arguments}},
 		}, nil
+	}
+	switch channel := v.asksToRead(); {
+	case offered(demoTool) && v.steps < v.wanted(slow):
+		return call(demoTool, "{}")
+	case channel != "" && v.read == "" && offered(readTool):
+		return call(readTool, fmt.Sprintf(`{"channel":%q}`, channel))
 	}
 	return agent.Reply{Text: v.answer()}, nil
 }
@@ -94,6 +107,7 @@ type view struct {
 	with     []agent.Element // quotes and files
 	before   int             // entries of thread and history
 	time     string          // the last result of the clock
+	read     string          // what came of reading a channel
 	steps    int
 	answered bool // it has answered in this turn before
 }
@@ -105,10 +119,15 @@ func look(req agent.Request) view {
 		case m.Role == chat.AssistantRole && len(m.Calls) > 0:
 			v.steps++
 		case m.Role == chat.AssistantRole:
-			v = view{answered: true, time: v.time, before: v.before}
+			v = view{answered: true, time: v.time, read: v.read, before: v.before}
 		case m.Role == chat.ToolRole:
-			if e, err := agent.DecodeElement(m.Content); err == nil && e.Tool == demoTool {
+			e, err := agent.DecodeElement(m.Content)
+			switch {
+			case err != nil:
+			case e.Tool == demoTool:
 				v.time = e.Text
+			case e.Tool == readTool:
+				v.read, _, _ = strings.Cut(strings.TrimSpace(e.Text), "\n")
 			}
 		case agent.IsBlock(m.Content):
 			v.information(m.Content)
@@ -155,6 +174,18 @@ func (v view) asksForTheTime() bool {
 	return slices.ContainsFunc(append(slices.Clone(v.asked), v.added...), timeWords.MatchString)
 }
 
+var readWords = regexp.MustCompile(`(?i)\bread\s+#([\p{L}\p{N}_-]{1,80})`)
+
+// asksToRead is the name of the channel that is to be read; empty: none is.
+func (v view) asksToRead() string {
+	for _, text := range append(slices.Clone(v.asked), v.added...) {
+		if m := readWords.FindStringSubmatch(text); m != nil {
+			return m[1]
+		}
+	}
+	return ""
+}
+
 // answer is Markdown.
 func (v view) answer() string {
 	var parts []string
@@ -184,6 +215,9 @@ func (v view) answer() string {
 			say("I have no clock in this turn, so I cannot tell the time.")
 		}
 	}
+	if channel := v.asksToRead(); channel != "" && v.read != "" {
+		say("**Reading #%s** spends your right to read there, and nobody else's. What came of it begins so:\n%s", channel, quoteAll([]string{v.read}))
+	}
 	for _, e := range v.context {
 		name := e.Name
 		if name == "" {
@@ -196,7 +230,7 @@ func (v view) answer() string {
 		say("I also see %s from before, as background.", counted(v.before, "entry", "entries"))
 	}
 	if len(v.added) == 0 && len(v.context) == 0 && !v.answered {
-		say("Next time, write again while I work: your own words join my turn, somebody else's wait for theirs, somebody else's that begin with `!!` reach me as information, and `stop` stops me.")
+		say("Next time, write again while I work: your own words join my turn, somebody else's wait for theirs, somebody else's that begin with `!!` reach me as information, and `stop` stops me. Ask me to `read #general`, and I spend your right to read there; when somebody has joined with `!!` before I do, a card in your direct messages asks you first.")
 	}
 	return strings.Join(parts, "\n\n")
 }

@@ -86,6 +86,21 @@ func TestDemoTellsTheTime(t *testing.T) {
 	holds(t, log.Answers()[0], "**The time:**", "Europe/Berlin")
 }
 
+func TestDemoReadsAChannelWhenItIsAsked(t *testing.T) {
+	tools := []agent.ToolSpec{{Name: "read_channel"}}
+	request := func(text string) agent.Request {
+		return agent.Request{Tools: tools, Messages: []agent.Message{{Role: chat.UserRole, Content: text}}}
+	}
+	reply, err := scripted.NewDemo(0).Complete(t.Context(), request("please read #dev-ops now"))
+	if err != nil || len(reply.Calls) != 1 || reply.Calls[0].Tool != "read_channel" || reply.Calls[0].Arguments != `{"channel":"dev-ops"}` {
+		t.Errorf("asked for %+v, %v", reply, err)
+	}
+	tools = nil
+	if reply, err = scripted.NewDemo(0).Complete(t.Context(), request("please read #dev-ops now")); err != nil || len(reply.Calls) > 0 {
+		t.Errorf("asked for what it is not offered: %+v, %v", reply, err)
+	}
+}
+
 func TestDemoAnswersAtOnceWithoutPace(t *testing.T) {
 	log := &scripted.Log{}
 	if err := loop(t, scripted.NewDemo(0)).Run(t.Context(), turn(""), log); err != nil {

@@ -9,7 +9,7 @@ import (
 // shownLines are the lines of the log that tell what becomes of messages and
 // turns. They hold ids and no text, so that a page may show them.
 var shownLines = []string{
-	"message", "message routed", "message handed back", "turn runs", "turn ended", "turn abandoned", "turn handed over", "turn lost",
+	"message", "message routed", "message handed back", "turn runs", "turn waits for its actor", "turn ended", "turn abandoned", "turn handed over", "turn lost",
 }
 
 // teeHandler hands everything to next, and publishes shownLines as kind "log":

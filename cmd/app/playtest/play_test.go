@@ -105,6 +105,39 @@ func TestBobWaitsAndForces(t *testing.T) {
 	unharmed(t, p)
 }
 
+// What spends Alice's rights waits for her word once Bob has steered her turn, and
+// is done when she has given it; of a turn that is hers alone she is not asked.
+func TestACardAsksAlice(t *testing.T) {
+	p := open(t, pagetest.Options{})
+	setPace(p, free)
+	p.Begin("read #general for me")
+	if answer := p.WaitAnswer("Reading #general"); !strings.Contains(answer, "From CGENERAL") {
+		t.Errorf("the bot said %q", answer)
+	}
+	setPace(p, held)
+	p.Begin("now read #general again")
+	p.WaitPhase("read #general again", "running")
+	p.As("Bob")
+	p.Force("it was #random")
+	p.WaitFate("it was #random", "steer_context")
+	p.As("Alice")
+	setPace(p, free)
+	p.WaitPhase("read #general again", "parked")
+	p.WaitStatus("Alice is asked in direct messages")
+	p.Click(`[data-place="DALICE"]`)
+	const card = `#roots .message:has(input[data-tick]) .text`
+	p.Wait("a card asks", fmt.Sprintf(`document.querySelector(%q)?.textContent.includes("read_channel")`, card))
+	p.Click(card + ` input[data-tick]`)
+	p.Click(card + ` .primary`)
+	p.Wait("the card is a record", fmt.Sprintf(`document.querySelector(%q) === null`, card))
+	p.Click(`[data-place="CGENERAL"]`)
+	p.Run(`[...document.querySelectorAll("#roots .message")].find((m) => m.textContent.includes("read #general again")).querySelector(".open").click()`)
+	if answer := p.WaitAnswer("Reading #general"); !strings.Contains(answer, "From CGENERAL") || !strings.Contains(answer, "Bob added, as information") {
+		t.Errorf("the bot said %q", answer)
+	}
+	unharmed(t, p)
+}
+
 // Anybody may stop a turn; whose it was hears by whom.
 func TestSomebodyStopsIt(t *testing.T) {
 	p := open(t, pagetest.Options{})

@@ -25,6 +25,8 @@ export class Fates {
         return this.moved(line);
       case "turn runs":
         return this.runs(line, at);
+      case "turn waits for its actor":
+        return this.parks(line);
       case "turn ended":
         return this.ended(line, line.outcome, at);
       case "turn abandoned":
@@ -99,6 +101,12 @@ export class Fates {
     this.claim(turn, line.messages);
   }
 
+  // parks is a turn that has asked its actor: others are served meanwhile.
+  parks(line) {
+    const turn = this.turns.get(line.turn);
+    if (turn) turn.state = "parked";
+  }
+
   ended(line, outcome, at) {
     const turn = this.turns.get(line.turn);
     if (!turn) return;
@@ -122,7 +130,7 @@ export class Fates {
     }
   }
 
-  // phase is where a message stands now: waiting, running, done, stopped,
+  // phase is where a message stands now: waiting, running, parked, done, stopped,
   // failed, abandoned, withdrawn, or "" for one that is no part of a turn.
   phase(f) {
     if (f.gone) return "withdrawn";
@@ -163,7 +171,7 @@ export function tell(fates, f, name) {
   const phase = fates.phase(f);
   const turn = fates.turns.get(f.turn);
   const whose = turn ? name(turn.actor) : f.runs ? name(f.runs) : "";
-  const end = { running: "", done: "Answered.", stopped: "Stopped.", failed: "The bot gave up.", abandoned: "Abandoned.", withdrawn: "Taken back." }[phase] ?? "";
+  const end = { running: "", parked: `Waits for ${whose}’s answer, in direct messages.`, done: "Answered.", stopped: "Stopped.", failed: "The bot gave up.", abandoned: "Abandoned.", withdrawn: "Taken back." }[phase] ?? "";
   const word = f.word.replaceAll("_", " ");
   const out = (tone, icon, text) => ({ word, tone: phase === "withdrawn" ? "quiet" : tone, icon, text, phase });
   switch (f.word) {

@@ -4,7 +4,7 @@ import { h, icon } from "./dom.js";
 import { avatar } from "./messages.js";
 
 const ends = { done: "answered", stopped: "stopped", failed: "given up", abandoned: "abandoned", withdrawn: "taken back" };
-const ended = (t, name) => `${name}’s turn was ${ends[t.state] ?? t.state}`;
+const ended = (t, name) => t.state === "parked" ? `${name} is asked in direct messages` : `${name}’s turn was ${ends[t.state] ?? t.state}`;
 const short = (turn) => turn.id.slice(-6);
 
 // threadState says it in data: {running, last, queue, told}.
@@ -58,7 +58,7 @@ export function brief(store, s) {
     return h("span", { class: "brief running" }, h("span", { class: "pulse", "aria-hidden": "true" }),
       `Working for ${store.name(s.running.actor)}`, waits.length > 0 && h("span", { class: "muted" }, ` · ${list(waits)} wait${waits.length > 1 ? "" : "s"}`));
   }
-  if (s.last) return h("span", { class: "brief muted" }, icon(s.last.state === "done" ? "check" : "stop"), ended(s.last, store.name(s.last.actor)));
+  if (s.last) return h("span", { class: "brief muted" }, icon({ done: "check", parked: "wait" }[s.last.state] ?? "stop"), ended(s.last, store.name(s.last.actor)));
   return null;
 }
 
