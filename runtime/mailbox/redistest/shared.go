@@ -139,8 +139,3 @@ func (r run) Run() int {
 	}
 	return r.m.Run()
 }
-
-// IgnoreServers is for a test that looks for leaks while a shared server runs.
-func IgnoreServers() goleak.Option {
-	return goleak.IgnoreAnyFunction("reeve/runtime/mailbox/redistest.(*process).run")
-}
