@@ -13,22 +13,16 @@ import (
 	"reeve/runtime/mailbox"
 )
 
-// claimedBy lets a worker that is lost at once claim the turn of a message.
-func (p *play) claimedBy(m chat.Message) *mailbox.Box {
+// claimedBy lets a worker that is lost at once claim the turn of a message: it
+// never renews or commits again.
+func (p *play) claimedBy(m chat.Message) (*mailbox.Box, mailbox.Ref) {
 	p.t.Helper()
-	o := p.opts
-	o.URL, o.Prefix = p.url, p.prefix
-	box, err := mailbox.Open(o)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	p.t.Cleanup(func() { _ = box.Shutdown() })
-	row := runtime.DecideRow(m, runtime.Policy{SameActor: runtime.ModeSteer, CrossActor: runtime.ModeFollowUp, Stop: runtime.StopByAnyone})
-	results, errs := box.PutAll(context.Background(), []mailbox.Put{{Message: m, Row: row, Turn: "t_lost", Claim: true}})
+	box := p.beside()
+	results, errs := box.PutAll(context.Background(), []mailbox.Put{{Message: m, Row: runtime.DecideRow(m, policy), Turn: "t_lost", Claim: true}})
 	if errs[0] != nil || results[0].Claimed == nil {
 		p.t.Fatalf("not claimed: %v", errs[0])
 	}
-	return box
+	return box, mailbox.Ref{Conversation: m.Conversation, Turn: "t_lost", Token: results[0].Claimed.Token}
 }
 
 // A steer that came while a turn was between workers is read before the next

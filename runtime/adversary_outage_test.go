@@ -8,7 +8,6 @@ import (
 
 	"reeve/runtime"
 	"reeve/runtime/chat"
-	"reeve/runtime/mailbox"
 	"reeve/runtime/mailbox/redistest"
 )
 
@@ -93,20 +92,8 @@ func TestP10_AnOutageCountsNothing(t *testing.T) {
 // a lost worker's turn goes on all the same.
 func TestP10_ALostWorkersTurnGoesOnAfterAnOutage(t *testing.T) {
 	p, server := ownServer(t, time.Second)
-	o := p.opts
-	o.URL, o.Prefix = p.url, p.prefix
-	lost, err := mailbox.Open(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer lost.Shutdown()
 	p.replica(nil)
-	m := p.says(alice, "one")
-	row := runtime.DecideRow(m, runtime.Policy{SameActor: runtime.ModeSteer, CrossActor: runtime.ModeFollowUp, Stop: runtime.StopByAnyone})
-	results, errs := lost.PutAll(context.Background(), []mailbox.Put{{Message: m, Row: row, Turn: "t_lost", Claim: true}})
-	if errs[0] != nil || results[0].Claimed == nil {
-		t.Fatalf("not claimed: %v", errs[0])
-	}
+	p.claimedBy(p.says(alice, "one"))
 	server.Kill()
 	server.Restart()
 	p.run().answers(t, "answered")

@@ -18,18 +18,12 @@ import (
 // offers puts messages, each in a thread of its own, by a process without room.
 func (p *play) offers(n int, place func(*chat.Message, int)) {
 	p.t.Helper()
-	o := p.opts
-	o.URL, o.Prefix = p.url, p.prefix
-	box, err := mailbox.Open(o)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	defer box.Shutdown()
+	box := p.beside()
 	for i := range n {
 		m := p.says(alice, fmt.Sprint(i))
 		place(&m, i)
 		m.Conversation.Root = m.ID.TS
-		row := runtime.DecideRow(m, runtime.Policy{SameActor: runtime.ModeSteer, CrossActor: runtime.ModeFollowUp, Stop: runtime.StopByAnyone})
+		row := runtime.DecideRow(m, policy)
 		if _, errs := box.PutAll(context.Background(), []mailbox.Put{{Message: m, Row: row, Turn: "t_none"}}); errs[0] != nil {
 			p.t.Fatal(errs[0])
 		}

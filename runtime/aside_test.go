@@ -19,28 +19,18 @@ import (
 // store is the play's store, seen from beside.
 func (p *play) store() (*mailbox.Box, *redis.Client) {
 	p.t.Helper()
-	o := p.opts
-	o.URL, o.Prefix = p.url, p.prefix
-	box, err := mailbox.Open(o)
-	if err != nil {
-		p.t.Fatal(err)
-	}
 	opts, err := redis.ParseURL(p.url)
 	if err != nil {
 		p.t.Fatal(err)
 	}
 	rdb := redis.NewClient(opts)
-	p.t.Cleanup(func() {
-		_ = box.Shutdown()
-		_ = rdb.Close()
-	})
-	return box, rdb
+	p.t.Cleanup(func() { _ = rdb.Close() })
+	return p.beside(), rdb
 }
 
 // waits puts a message for which no process has room.
 func (p *play) waits(box *mailbox.Box, m chat.Message) {
 	p.t.Helper()
-	policy := runtime.Policy{SameActor: runtime.ModeSteer, CrossActor: runtime.ModeFollowUp, Stop: runtime.StopByAnyone}
 	_, errs := box.PutAll(p.t.Context(), []mailbox.Put{{Message: m, Row: runtime.DecideRow(m, policy)}})
 	if errs[0] != nil {
 		p.t.Fatal(errs[0])

@@ -45,6 +45,22 @@ func newPlay(t *testing.T) *play {
 	}
 }
 
+// policy is by what replicas decide where a test says nothing else.
+var policy = runtime.Policy{SameActor: runtime.ModeSteer, CrossActor: runtime.ModeFollowUp, Stop: runtime.StopByAnyone}
+
+// beside is a way to the play's store, of a replica or of a process that is none.
+func (p *play) beside() *mailbox.Box {
+	p.t.Helper()
+	o := p.opts
+	o.URL, o.Prefix = p.url, p.prefix
+	box, err := mailbox.Open(o)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.t.Cleanup(func() { _ = box.Shutdown() })
+	return box
+}
+
 // replica is one process of the play.
 type replica struct {
 	*runtime.Runtime
@@ -55,15 +71,10 @@ type replica struct {
 
 func (p *play) replica(change func(*runtime.Options)) *replica {
 	p.t.Helper()
-	o := p.opts
-	o.URL, o.Prefix = p.url, p.prefix
-	box, err := mailbox.Open(o)
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	box := p.beside()
 	opts := runtime.Options{
 		Box: box, Slack: p.slack, Agent: p.agent, Bot: "UBOT",
-		Policy:     runtime.Policy{SameActor: runtime.ModeSteer, CrossActor: runtime.ModeFollowUp, Stop: runtime.StopByAnyone},
+		Policy:     policy,
 		RenewEvery: 300 * time.Millisecond, ShutdownGrace: time.Second,
 	}
 	if change != nil {
@@ -76,10 +87,7 @@ func (p *play) replica(change func(*runtime.Options)) *replica {
 	ctx, cancel := context.WithCancel(context.Background())
 	r := &replica{rt, box, cancel, make(chan error, 1)}
 	go func() { r.done <- rt.Run(ctx) }()
-	p.t.Cleanup(func() {
-		r.end()
-		_ = box.Shutdown()
-	})
+	p.t.Cleanup(r.end)
 	return r
 }
 

@@ -19,21 +19,14 @@ type lost struct {
 
 func (p *play) lost() lost {
 	p.t.Helper()
-	o := p.opts
-	o.URL, o.Prefix = p.url, p.prefix
-	box, err := mailbox.Open(o)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	p.t.Cleanup(func() { _ = box.Shutdown() })
-	return lost{p, box}
+	return lost{p, p.beside()}
 }
 
 func (l lost) claims(turn chat.TurnID) mailbox.Ref {
 	l.t.Helper()
 	m := l.says(alice, string(turn))
 	m.Conversation.Root = m.ID.TS
-	row := runtime.DecideRow(m, runtime.Policy{SameActor: runtime.ModeSteer, CrossActor: runtime.ModeFollowUp, Stop: runtime.StopByAnyone})
+	row := runtime.DecideRow(m, policy)
 	results, errs := l.box.PutAll(context.Background(), []mailbox.Put{{Message: m, Row: row, Turn: turn, Claim: true}})
 	if errs[0] != nil || results[0].Claimed == nil {
 		l.t.Fatalf("not claimed: %v", errs[0])

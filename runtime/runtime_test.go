@@ -125,20 +125,7 @@ func TestAStopInAnotherReplicaCutsTheRun(t *testing.T) {
 
 func TestP8_ALostWorkersTurnGoesOnElsewhere(t *testing.T) {
 	p := newPlay(t)
-	// A worker that is lost: it claims, and never renews or commits again.
-	o := p.opts
-	o.URL, o.Prefix = p.url, p.prefix
-	lost, err := mailbox.Open(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer lost.Shutdown()
-	m := p.says(alice, "carry on")
-	row := runtime.DecideRow(m, runtime.Policy{SameActor: runtime.ModeSteer, CrossActor: runtime.ModeFollowUp, Stop: runtime.StopByAnyone})
-	results, errs := lost.PutAll(context.Background(), []mailbox.Put{{Message: m, Row: row, Turn: "t_lost", Claim: true}})
-	if errs[0] != nil || results[0].Claimed == nil {
-		t.Fatalf("not claimed: %v", errs[0])
-	}
+	lost, ref := p.claimedBy(p.says(alice, "carry on"))
 	start := time.Now()
 	r := p.replica(nil)
 	if o := p.deliver(r, p.says(bob, "in between")); o.Disposition != chat.Wait {
@@ -151,11 +138,7 @@ func TestP8_ALostWorkersTurnGoesOnElsewhere(t *testing.T) {
 	if took := time.Since(start); took > 2*p.opts.LeaseTTL {
 		t.Errorf("taken over after %s", took)
 	}
-	_, err = lost.Commit(context.Background(), mailbox.Commit{
-		Ref: mailbox.Ref{Conversation: m.Conversation, Turn: "t_lost", Token: results[0].Claimed.Token}, Number: 1,
-		Entries: [][]byte{[]byte("{}")},
-	})
-	if err == nil {
+	if _, err := lost.Commit(context.Background(), mailbox.Commit{Ref: ref, Number: 1, Entries: [][]byte{[]byte("{}")}}); err == nil {
 		t.Error("the lost worker could still write")
 	}
 	run.answers(t, "done")
