@@ -161,6 +161,12 @@ func (p *Place) Quiet(span time.Duration) {
 	}
 }
 
+// LastAsked is the newest of Model.Requests, of which there must be one.
+func (p *Place) LastAsked() scripted.Request {
+	requests := p.Model.Requests()
+	return requests[len(requests)-1]
+}
+
 // Asked waits for the n-th model request, counted from 1.
 func (p *Place) Asked(t testing.TB, n int) scripted.Request {
 	t.Helper()

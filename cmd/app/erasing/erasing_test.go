@@ -132,8 +132,7 @@ func TestAPersonIsTakenOutBesideAReplicaAtWork(t *testing.T) {
 	}
 	say(simulator.Bob, root, "<@UBOT> are you there?")
 	p.Said(t, simulator.General, root, "Still here.")
-	requests := p.Model.Requests()
-	raw, err := json.Marshal(requests[len(requests)-1])
+	raw, err := json.Marshal(p.LastAsked())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -82,8 +82,7 @@ func TestWithBobsWordsInThePromptAliceIsAsked(t *testing.T) {
 	p.Clicks(t, simulator.Alice, card, "card:consent:refuse")
 	p.Said(t, simulator.General, root, "it is kept")
 	p.Becomes(t, card, "Refused.")
-	requests := p.Model.Requests()
-	if last := requests[len(requests)-1]; len(last.With("tool", "has refused this call")) != 1 {
+	if last := p.LastAsked(); len(last.With("tool", "has refused this call")) != 1 {
 		t.Errorf("the model is told %s", last.Raw)
 	}
 	if tab := p.home(simulator.Alice); strings.Contains(tab, "Forgotten: ") || !strings.Contains(tab, "Leads the payments team.") {
@@ -95,12 +94,12 @@ func TestWithBobsWordsInThePromptAliceIsAsked(t *testing.T) {
 func (p place) recalled(topic string) map[string]string {
 	p.Helper()
 	line := regexp.MustCompile(`(m_[0-9a-f]{16}) ` + regexp.QuoteMeta(topic) + ` \(`)
-	requests := p.Model.Requests()
-	for _, m := range requests[len(requests)-1].With("tool", topic) {
+	last := p.LastAsked()
+	for _, m := range last.With("tool", topic) {
 		if found := line.FindStringSubmatch(m.Content); found != nil {
 			return map[string]string{"id": found[1], "topic": topic}
 		}
 	}
-	p.Fatalf("the model has not read of %s: %s", topic, requests[len(requests)-1].Raw)
+	p.Fatalf("the model has not read of %s: %s", topic, last.Raw)
 	return nil
 }

@@ -44,7 +44,7 @@ func TestAliceIsRemembered(t *testing.T) {
 		t.Errorf("after she forgot it Alice sees %s", tab)
 	}
 	p.asks(simulator.Alice, simulator.AliceDM, "a third review", "as ever")
-	if reqs := p.Model.Requests(); strings.Contains(string(reqs[len(reqs)-1].Raw), `origin=\"section\"`) && strings.Contains(string(reqs[len(reqs)-1].Raw), "Prefers terse code reviews.") {
+	if asked := string(p.LastAsked().Raw); strings.Contains(asked, `origin=\"section\"`) && strings.Contains(asked, "Prefers terse code reviews.") {
 		t.Error("what she forgot is in her prompt")
 	}
 	if tab := p.presses(simulator.Alice, "home:memory:bring_back:"); strings.Contains(tab, "Forgotten: ") {

@@ -47,8 +47,7 @@ func TestAliceHasItForgotten(t *testing.T) {
 		t.Errorf("Alice sees %s", tab)
 	}
 	p.asks(simulator.Alice, simulator.General, bot+"a review please", "as you like it")
-	requests := p.Model.Requests()
-	if last := requests[len(requests)-1]; last.Count("Prefers terse code reviews") > 0 {
+	if last := p.LastAsked(); last.Count("Prefers terse code reviews") > 0 {
 		t.Error("what she has forgotten is in her prompt")
 	}
 	p.asks(simulator.Alice, simulator.General, bot+"bring that back", "it is back", scripted.Call("call_3", "forget", map[string]any{"about": "code review style", "bring_back": true}))
@@ -122,8 +121,7 @@ func TestEmbeddingsFindByMeaning(t *testing.T) {
 		broken.Store(out)
 		question := map[bool]string{false: "who is my boss?", true: "and who is my boss now?"}[out]
 		p.asks(simulator.Alice, simulator.AliceDM, question, "I see")
-		requests := p.Model.Requests()
-		if found := requests[len(requests)-1].Count("Reports to Dana Ruiz") > 0; found == out {
+		if found := p.LastAsked().Count("Reports to Dana Ruiz") > 0; found == out {
 			t.Errorf("with the model out of order (%v) it was found: %v", out, found)
 		}
 	}

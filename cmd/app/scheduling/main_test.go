@@ -46,8 +46,7 @@ func (p *place) wants(channel, text string, ahead time.Duration, more map[string
 	}
 	root = p.Slack.Say(simulator.Alice, channel, ask, simulator.SayOptions{})
 	p.Until(p.T, "the answer", func() bool { return len(p.texts(channel, root, answer)) == 1 })
-	requests := p.Model.Requests()
-	last := requests[len(requests)-1]
+	last := p.LastAsked()
 	if said := last.With("tool", "It is kept as"); len(said) != 1 {
 		p.Fatalf("nothing was kept: %s", last.Raw)
 	}

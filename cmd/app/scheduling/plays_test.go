@@ -42,8 +42,7 @@ func TestADueTurnSpendsNothing(t *testing.T) {
 	if !strings.HasPrefix(strings.TrimLeft(post, "_*"), "Reminder that <@"+simulator.Alice+"> asked for on ") {
 		t.Errorf("posted %q", post)
 	}
-	requests := p.Model.Requests()
-	due := requests[len(requests)-1]
+	due := p.LastAsked()
 	var offered []string
 	for _, tool := range due.Tools {
 		offered = append(offered, tool.Function.Name)
