@@ -48,18 +48,9 @@ func (r *Runtime) turn(ctx context.Context, c *mailbox.Claimed, own []chat.Entry
 		}
 		own = append(read, own...)
 	}
-	t.Before = past.entries
-	var added []chat.Entry
+	thread, added, its := divided(own)
+	t.Before, t.Own = append(past.entries, thread...), its
 	for _, e := range own {
-		switch e.Origin {
-		case chat.Thread:
-			t.Before = append(t.Before, e)
-		case chat.Section:
-			added = append(added, e)
-		case chat.Summary: // it is in the past, if it stands for anything
-		default:
-			t.Own = append(t.Own, e)
-		}
 		if e.Role == chat.AssistantRole {
 			t.Steps++
 		}
@@ -77,6 +68,24 @@ func (r *Runtime) turn(ctx context.Context, c *mailbox.Claimed, own []chat.Entry
 	t.Before = append(t.Before, added...)
 	log.mentions = participants(t.Before, t.Own)
 	return t, nil
+}
+
+// divided are the entries of a turn's log: what was read of its thread, what
+// plugins added for it, and its own. A summary is in the past, if it stands for
+// anything.
+func divided(log []chat.Entry) (thread, sections, own []chat.Entry) {
+	for _, e := range log {
+		switch e.Origin {
+		case chat.Thread:
+			thread = append(thread, e)
+		case chat.Section:
+			sections = append(sections, e)
+		case chat.Summary:
+		default:
+			own = append(own, e)
+		}
+	}
+	return thread, sections, own
 }
 
 // readThread asks Slack for what was said before the turn's first message. A

@@ -177,19 +177,8 @@ func (r *Runtime) endedOf(c chat.Conversation, t mailbox.ClosedTurn) plugins.End
 	of := agent.Turn{
 		ID: t.Turn, Conversation: c, Actor: t.Actor, Zone: fixed.Zone, Bot: r.opts.Bot, Visibility: visibility(t.Log),
 	}
-	var added []chat.Entry
-	for _, e := range own {
-		switch e.Origin {
-		case chat.Thread:
-			of.Before = append(of.Before, e)
-		case chat.Section:
-			added = append(added, e)
-		case chat.Summary:
-		default:
-			of.Own = append(of.Own, e)
-		}
-	}
-	of.Before = append(of.Before, added...)
+	thread, added, own := divided(own)
+	of.Before, of.Own = append(thread, added...), own
 	r.name(of.Before, &fixed)
 	r.name(of.Own, &fixed)
 	ended := plugins.Ended{Run: of.Run(), Outcome: plugins.Outcome(t.Outcome)}
