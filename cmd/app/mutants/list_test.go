@@ -168,7 +168,7 @@ var mutants = []mutant{
 	},
 	{
 		what:    "who was allowed a call may make it again under another id",
-		changes: []change{{"plugins/gate/situation.go", "if c.Call == of.call && c.Hash == of.hash && (", "if c.Hash == of.hash && ("}},
+		changes: []change{{"plugins/gate/situation.go", "if c.Call == of.call && c.Hash == of.hash && c.Provider", "if c.Hash == of.hash && c.Provider"}},
 		pkg:     histories, tests: played, args: fewHistories,
 	},
 	{
