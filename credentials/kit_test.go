@@ -13,7 +13,7 @@ import (
 	"reeve/runtime/mailbox/redistest"
 )
 
-func TestMain(m *testing.M) { redistest.Main(m) }
+func TestMain(m *testing.M) { redistest.Main(m, redistest.NoSync()) }
 
 var (
 	alice = Owner{chat.Person("T1", "UALICE"), "github"}

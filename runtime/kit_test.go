@@ -15,7 +15,7 @@ import (
 	"reeve/runtime/mailbox/redistest"
 )
 
-func TestMain(m *testing.M) { redistest.Main(m) }
+func TestMain(m *testing.M) { redistest.Main(m, redistest.NoSync()) }
 
 const bound = 10 * time.Second // of any wait in these tests
 

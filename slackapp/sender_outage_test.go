@@ -21,7 +21,7 @@ import (
 	"reeve/slackapp/simulator"
 )
 
-func TestMain(m *testing.M) { redistest.Main(m) }
+func TestMain(m *testing.M) { redistest.Main(m, redistest.NoSync()) }
 
 // office is a Slack and a store with replicas that answer each message with
 // its own text. Intervals are a tenth of the shipped ones.

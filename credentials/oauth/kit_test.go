@@ -31,7 +31,7 @@ import (
 	"reeve/runtime/mailbox/redistest"
 )
 
-func TestMain(m *testing.M) { redistest.Main(m) }
+func TestMain(m *testing.M) { redistest.Main(m, redistest.NoSync()) }
 
 var (
 	alice   = chat.Person("T1", "UALICE")

@@ -74,16 +74,17 @@ func share(t testing.TB, c *common, scheme string) *Space {
 
 var (
 	sharedServer  = common{start: startOne}
-	sharedCluster = common{start: func(dir string) ([]*node, error) { return startThree(dir) }}
+	sharedCluster = common{start: startThree}
 )
 
 // common is what all tests of a binary share: started by the first that asks,
 // ended by Main.
 type common struct {
-	start func(dir string) ([]*node, error)
+	start func(dir string, opts ...Option) ([]*node, error)
 
 	mu    sync.Mutex
 	main  bool // Main is there to end it
+	opts  []Option
 	asked bool
 	dir   string
 	nodes []*node
@@ -100,7 +101,7 @@ func (c *common) get() ([]*node, error) {
 	if !c.asked {
 		c.asked = true
 		if c.dir, c.err = os.MkdirTemp("", "redistest"); c.err == nil {
-			c.nodes, c.err = c.start(c.dir)
+			c.nodes, c.err = c.start(c.dir, c.opts...)
 		}
 	}
 	return c.nodes, c.err
@@ -117,23 +118,31 @@ func (c *common) end() {
 	}
 }
 
-func startOne(dir string) ([]*node, error) {
-	n := durable(dir)
+func startOne(dir string, opts ...Option) ([]*node, error) {
+	n := durable(dir, opts...)
 	return []*node{n}, n.start()
 }
 
 // Main is the TestMain of a package that calls Shared or SharedCluster: it
 // runs the tests, ends the servers, fails on leaked goroutines and exits.
-func Main(m *testing.M) {
-	goleak.VerifyTestMain(run{m})
+func Main(m *testing.M, opts ...Option) {
+	goleak.VerifyTestMain(run{m, opts})
 }
 
-type run struct{ m *testing.M }
+// NoSync is for shared servers under suites that kill none: what was written
+// waits for no disk. A server that is killed loses nothing by it either; only a
+// machine that fails would.
+func NoSync() Option { return Config("appendfsync", "no") }
+
+type run struct {
+	m    *testing.M
+	opts []Option
+}
 
 func (r run) Run() int {
 	for _, c := range []*common{&sharedServer, &sharedCluster} {
 		c.mu.Lock()
-		c.main = true
+		c.main, c.opts = true, r.opts
 		c.mu.Unlock()
 		defer c.end()
 	}
