@@ -25,7 +25,9 @@ CHAOS = reeve/cmd/app/chaos
 CHAOS_FLAGS ?=
 # Broken code, and the tests that see it: make mutants.
 MUTANTS = reeve/cmd/app/mutants
-TESTED = $(shell go list ./... | grep -v -e '$(CONFORMANCE)' -e '^$(CHAOS)$$' -e '^$(MUTANTS)$$')
+# The suites that take longest, or wait most, are begun first.
+LONG = ./cmd/app/histories ./slackapp/simulator/page ./cmd/app/moods ./cmd/app/gaps
+TESTED = $(shell go list $(LONG) ./... | grep -v -e '$(CONFORMANCE)' -e '^$(CHAOS)$$' -e '^$(MUTANTS)$$')
 # The packages in which goroutines meet.
 RACED = $(shell go list ./runtime ./runtime/mailbox ./slackapp ./slackapp/simulator ./agent/... ./plugins/gate ./plugins/mcp ./memory ./credentials/...)
 

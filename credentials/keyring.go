@@ -109,9 +109,6 @@ func (r *Keyring) Versions() []KeyVersion {
 	return all
 }
 
-// Has reports whether there is a key of a version.
-func (r *Keyring) Has(version string) bool { return r != nil && r.find(version) != nil }
-
 // Format tells of the versions alone, whatever the verb.
 func (r *Keyring) Format(state fmt.State, _ rune) {
 	var names []string

@@ -1,7 +1,6 @@
 package credentials
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -290,12 +289,3 @@ func (e *KeyError) Sentences() []string {
 
 // Unwrap makes it ErrWrongKey.
 func (e *KeyError) Unwrap() error { return ErrWrongKey }
-
-// Unreadable are the accounts that are sealed with versions that the keyring does
-// not have, by version.
-func (v *Vault) Unreadable(ctx context.Context) ([]KeyUse, error) {
-	uses, err := v.KeyUses(ctx)
-	uses = slices.DeleteFunc(uses, func(u KeyUse) bool { return u.Known })
-	slices.SortFunc(uses, func(a, b KeyUse) int { return cmp.Compare(a.Version, b.Version) })
-	return uses, err
-}

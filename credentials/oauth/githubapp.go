@@ -62,15 +62,6 @@ type appSettings struct {
 	KeyFile string `env:"APP_PRIVATE_KEY_FILE"`
 }
 
-// AppSettings are the variables that LoadGitHubApp reads.
-func AppSettings() []Setting {
-	return []Setting{
-		{"GITHUB_APP_ID", "The id of a GitHub App, under whose name the bot writes where it is installed. Empty: it writes as the person."},
-		{"GITHUB_APP_PRIVATE_KEY", "Its private key in PEM, line ends as \\n or as they are."},
-		{"GITHUB_APP_PRIVATE_KEY_FILE", "The path of a file with the key, in place of the key itself."},
-	}
-}
-
 // LoadGitHubApp reads the app's settings. nil: there is none.
 func LoadGitHubApp(environ []string, options outbound.Options) (*GitHubApp, error) {
 	var s appSettings
