@@ -78,6 +78,8 @@ func TestRemindersComeOnceWhateverIsKilled(t *testing.T) {
 	p.due(simulator.General, together, "tea one")
 
 	second.Kill()
+	// What Slack gives to a socket that it takes for alive comes again after seconds.
+	p.Until(t, "the end of its sockets", func() bool { return p.Slack.Sockets() == 2 })
 	root, at := p.wants(simulator.General, "nobody is there", 2*time.Second, nil)
 	first.Kill()
 	<-time.After(time.Until(at) + 200*time.Millisecond)
