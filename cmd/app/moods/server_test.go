@@ -3,7 +3,9 @@ package moods
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -53,6 +55,7 @@ func TestP10_RedisInEveryMood(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
+		compact(t, rdb)
 		loaded := make(chan struct{})
 		p.lives(t, r, func() {
 			server.Kill()
@@ -66,6 +69,24 @@ func TestP10_RedisInEveryMood(t *testing.T) {
 			<-loaded
 		})
 	})
+}
+
+// compact lets Redis write all that it has into the base file of its append-only
+// log, in the loading of which it answers every few keys.
+func compact(t *testing.T, rdb *redis.Client) {
+	t.Helper()
+	if err := rdb.BgRewriteAOF(t.Context()).Err(); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(apptest.Patience); ; {
+		info, err := rdb.Info(t.Context(), "persistence").Result()
+		if err != nil || time.Now().After(end) {
+			t.Fatalf("the log is not rewritten: %v", err)
+		}
+		if strings.Contains(info, "aof_rewrite_in_progress:0") && strings.Contains(info, "aof_rewrite_scheduled:0") {
+			return
+		}
+	}
 }
 
 // refused: the log names what Redis answered.
