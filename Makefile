@@ -25,8 +25,8 @@ CHAOS = reeve/cmd/app/chaos
 CHAOS_FLAGS ?=
 # Broken code, and the tests that see it: make mutants.
 MUTANTS = reeve/cmd/app/mutants
-# The suites that take longest, or wait most, are begun first.
-LONG = ./cmd/app/histories ./slackapp/simulator/page ./cmd/app/moods ./cmd/app/gaps
+# The suite that computes most and those that wait most are begun first.
+LONG = ./cmd/app/histories ./cmd/app/moods ./cmd/app/gaps
 TESTED = $(shell go list $(LONG) ./... | grep -v -e '$(CONFORMANCE)' -e '^$(CHAOS)$$' -e '^$(MUTANTS)$$')
 # The packages in which goroutines meet.
 RACED = $(shell go list ./runtime ./runtime/mailbox ./slackapp ./slackapp/simulator ./agent/... ./plugins/gate ./plugins/mcp ./memory ./credentials/...)
