@@ -114,3 +114,39 @@ func TestDeviceFlow(t *testing.T) {
 		}
 	})
 }
+
+// A process that finds a flow in the hands of another leaves its reminder as it is:
+// the other may have named an earlier time meanwhile than was read of it.
+func TestATakenFlowKeepsItsReminder(t *testing.T) {
+	f := newFake(t)
+	providers := []oauth.Configured{f.withDevice(f.provider("acme"))}
+	k := newKit(t, providers, withoutURL)
+	k.begin(alice, "acme")
+	asked, answered := make(chan struct{}), make(chan struct{})
+	f.token = func(w http.ResponseWriter, r *http.Request) {
+		close(asked)
+		<-answered
+		answer(400, "application/json", `{"error":"authorization_pending"}`)(w, r)
+	}
+	k.clock.advance(5 * time.Second)
+	done := make(chan error, 1)
+	go func() { done <- k.Sweep(t.Context()) }()
+	<-asked
+	flows, err := k.vault.Reminders(t.Context())
+	if err != nil || len(flows) != 1 {
+		t.Fatalf("%q, %v", flows, err)
+	}
+	if err := k.vault.Remind(t.Context(), flows[0], k.clock.now()); err != nil {
+		t.Fatal(err)
+	}
+	if err := k.another(providers, withoutURL).Sweep(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if due, err := k.vault.Due(t.Context(), k.clock.now(), 10); err != nil || len(due) != 1 {
+		t.Errorf("due is %q, %v", due, err)
+	}
+	close(answered)
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+}

@@ -17,8 +17,8 @@ import (
 // full, or it still loads what it had.
 func TestP10_RedisInEveryMood(t *testing.T) {
 	t.Parallel()
-	// So long for each command that it loads, in microseconds, that it loads until
-	// it is told to make haste.
+	// So long for each key that it loads, in microseconds, that it loads until it is
+	// told to make haste.
 	server := redistest.Start(t, redistest.Config("key-load-delay", "100"), redistest.Config("loading-process-events-interval-bytes", "1024"))
 	rdb := server.Client()
 	p := newPlace(t, server)
